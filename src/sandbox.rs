@@ -1,0 +1,204 @@
+//! Runs commands on a copy under limits: the only place that starts processes.
+
+use crate::tree::{Changes, RelPath};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How strongly a run was isolated; written in every result. Tiers B and C come later.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub enum Tier {
+    /// Native namespaces, overlay, Landlock, seccomp.
+    A,
+}
+
+/// A sandbox that the functional probe found to work on this machine. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Sandbox {}
+
+/// Why no tier works here, and what to do about it.
+#[derive(Debug, thiserror::Error)]
+#[error("{reason}. {fix}")]
+pub struct Unavailable {
+    pub reason: String,
+    pub fix: String,
+}
+
+/// The sandbox itself could not do its work: never evidence about the code under test.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {}
+
+/// A directory of the machine shown inside at its own or another absolute path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mount {
+    pub source: PathBuf,
+    pub target: PathBuf,
+    pub access: Access,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    ReadOnly,
+    /// Writes go to the run's own scratch and vanish with it (an overlay on the source).
+    Scratch,
+    /// The source itself is written: only for directories of ours (cache layers being filled).
+    Persistent,
+}
+
+#[derive(Clone, Debug)]
+pub struct Limits {
+    /// Resident memory of the whole run, bytes.
+    pub memory: u64,
+    pub processes: u64,
+    /// Everything written: overlay upper, /tmp, home, shm; bytes.
+    pub disk: u64,
+    /// Bytes of output kept per stream: head and tail. More is counted and dropped.
+    pub keep_head: usize,
+    pub keep_tail: usize,
+    /// A run that prints more than this is ended.
+    pub output: u64,
+}
+
+/// The world a run sees.
+#[derive(Clone, Debug)]
+pub struct View {
+    /// Read-only lower directories of the tree, topmost first. Owned by us.
+    pub layers: Vec<PathBuf>,
+    /// Where the tree appears: the original absolute path of the repository.
+    pub root: PathBuf,
+    /// Laid over the layers before the first step.
+    pub changes: Changes,
+    /// Toolchains and caches.
+    pub mounts: Vec<Mount>,
+    pub limits: Limits,
+}
+
+/// One command in a session.
+#[derive(Clone, Debug)]
+pub struct Step {
+    /// Absolute program path inside, or a name found on the `PATH` of `env`.
+    pub argv: Vec<OsString>,
+    /// The whole environment, less what the sandbox sets itself (HOME, TMPDIR, USER, LANG, TZ ..).
+    pub env: BTreeMap<OsString, OsString>,
+    /// Relative to the tree's root; empty for the root.
+    pub cwd: PathBuf,
+    pub stdin: Vec<u8>,
+    /// Standard error goes into the same stream as standard output.
+    pub merge_stderr: bool,
+    pub deadline: Duration,
+    /// Files written before the command starts: absolute paths inside (below `/tmp`), content, mode.
+    pub files: Vec<(PathBuf, Vec<u8>, u32)>,
+    /// Laid over the tree before the command starts.
+    pub changes: Changes,
+    /// Absolute paths inside, read back after the command and all its children are gone.
+    pub collect: Vec<PathBuf>,
+    /// Largest file read back, bytes.
+    pub collect_limit: u64,
+}
+
+/// How a command ended. Data, not an error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+pub enum End {
+    Exited(i32),
+    Signalled(i32),
+    TimedOut,
+    OutOfMemory,
+    OutputLimit,
+    Cancelled,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Captured {
+    pub head: Vec<u8>,
+    pub tail: Vec<u8>,
+    /// Bytes between head and tail that were not kept.
+    pub dropped: u64,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Collected {
+    File(Vec<u8>),
+    Missing,
+    /// A symbolic link, FIFO, directory, or larger than the limit.
+    Refused(String),
+}
+
+#[derive(Clone, Debug)]
+pub struct Finished {
+    pub end: End,
+    pub stdout: Captured,
+    pub stderr: Captured,
+    pub wall: Duration,
+    /// User and system time of the command and all its children.
+    pub cpu: Duration,
+    pub collected: BTreeMap<PathBuf, Collected>,
+}
+
+/// One live sandbox: the view, kept between steps. Dropping it kills everything inside.
+#[derive(Debug)]
+pub struct Session {}
+
+/// What changed in the tree during a session: the upper directory read by the init process.
+#[derive(Clone, Debug, Default)]
+pub struct ChangeSet {
+    /// Regular files with UTF-8, policy-clean paths, written or deleted.
+    pub changes: Changes,
+    /// What could not be expressed as changes of regular files: path (lossy) and kind.
+    pub others: Vec<(String, String)>,
+}
+
+/// A flag that many runs share. Setting it ends them promptly.
+#[derive(Clone, Debug, Default)]
+pub struct Cancel {}
+
+impl Cancel {
+    pub fn new() -> Self {
+        todo!()
+    }
+    pub fn cancel(&self) {
+        todo!()
+    }
+    pub fn is_cancelled(&self) -> bool {
+        todo!()
+    }
+}
+
+impl Sandbox {
+    /// Chooses the tier by doing: a run that writes, deletes and re-makes a directory, uses its own
+    /// loopback and is refused a forbidden read. `scratch` is a directory of ours for the probe.
+    pub fn probe(_scratch: &Path) -> Result<Self, Unavailable> {
+        todo!()
+    }
+    pub fn tier(&self) -> Tier {
+        todo!()
+    }
+    /// Which uid and gid files of a base must have: `Some` when started as root.
+    pub fn owner(&self) -> Option<(u32, u32)> {
+        todo!()
+    }
+    pub fn open(&self, _view: &View) -> Result<Session, Error> {
+        todo!()
+    }
+    /// `open`, one step, close.
+    pub fn run(&self, _view: &View, _step: &Step, _cancel: &Cancel) -> Result<Finished, Error> {
+        todo!()
+    }
+}
+
+impl Session {
+    pub fn run(&mut self, _step: &Step, _cancel: &Cancel) -> Result<Finished, Error> {
+        todo!()
+    }
+    pub fn changes(&mut self) -> Result<ChangeSet, Error> {
+        todo!()
+    }
+    /// Where a path of the tree is inside.
+    pub fn path_of(&self, _path: &RelPath) -> PathBuf {
+        todo!()
+    }
+}
+
+/// The helper's early exit: `main` calls this before anything else; it returns at once unless the
+/// process was started as the sandbox's own helper.
+pub fn helper_main() {}

@@ -1,0 +1,1 @@
+//! Languages loaded from `grammars/`, named queries, edit sites. The only user of tree-sitter.
