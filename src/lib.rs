@@ -11,3 +11,8 @@ pub mod sandbox;
 pub mod workspace;
 pub mod runner;
 pub mod harness;
+pub mod consistency;
+pub mod grading;
+pub mod injector;
+pub mod solver;
+pub mod episode;
