@@ -27,7 +27,7 @@ pub fn bench(name: &str) -> Bench {
 
 /// The same with pytest at hand.
 pub fn pytest_bench(name: &str) -> Bench {
-    bench_with(name, Machine { virtual_env: Some(pytest_venv()), ..machine() }, None)
+    bench_with(name, pytest_machine(), None)
 }
 
 pub fn bench_with(name: &str, machine: Machine, time_limit: Option<Duration>) -> Bench {
@@ -161,4 +161,25 @@ impl Bench {
         ];
         Artifact::from_files(&parts.map(|(name, bytes)| (name.to_owned(), bytes)).into()).unwrap()
     }
+}
+
+/// A harness on a tree of these files.
+pub fn bench_of(files: &[(&str, &[u8])], machine: &Machine, time_limit: Option<Duration>) -> Bench {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().join("repo");
+    write_tree(&root, files);
+    bench_at(dir, &root, machine, time_limit)
+}
+
+pub fn write_tree(root: &Path, files: &[(&str, &[u8])]) {
+    for (name, content) in files {
+        let file = root.join(name);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(file, content).unwrap();
+    }
+}
+
+/// The machine with pytest at hand.
+pub fn pytest_machine() -> Machine {
+    Machine { virtual_env: Some(pytest_venv()), ..machine() }
 }

@@ -149,10 +149,7 @@ fn a_process_that_ends_itself_gives_no_verdict() {
 
 #[test]
 fn code_that_hangs_is_not_a_pass() {
-    let machine = ssr_mcp::runner::Machine {
-        virtual_env: Some(crate::bench::pytest_venv()),
-        ..crate::bench::machine()
-    };
+    let machine = crate::bench::pytest_machine();
     let bench = crate::bench::bench_with("cheated", machine, Some(Duration::from_secs(4)));
     check(
         &bench,
