@@ -61,7 +61,8 @@ fn mode_lines(out: &mut Vec<u8>, modes: Option<ModeChange>) {
 }
 
 fn names(out: &mut Vec<u8>, file: &FilePatch) {
-    for (marker, prefix, path) in [("--- ", "a/", file.old_path()), ("+++ ", "b/", file.new_path())] {
+    for (marker, prefix, path) in [("--- ", "a/", file.old_path()), ("+++ ", "b/", file.new_path())]
+    {
         out.extend_from_slice(marker.as_bytes());
         match path {
             None => out.extend_from_slice(b"/dev/null"),
