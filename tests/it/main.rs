@@ -1,1 +1,4 @@
+//! Tests of the real thing: real repositories, real processes.
 
+mod support;
+mod workspace;
