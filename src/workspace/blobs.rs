@@ -1,7 +1,7 @@
 //! File contents by digest: written once, shared by all bases through hard links.
 
 use super::error::Error;
-use super::files::set_base_time;
+use super::files::{BASE_TIME, set_base_time};
 use std::fs::{self, Permissions};
 use std::io;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
@@ -29,11 +29,15 @@ impl Blobs {
         self.dir.join(if executable { format!("{sha256}.x") } else { sha256.to_owned() })
     }
 
-    pub(super) fn has(&self, sha256: &str, executable: bool) -> bool {
-        let rightly_owned = |metadata: fs::Metadata| {
+    /// Whether the blob is there, has the right owner and was not written to: a base's files are the
+    /// blobs themselves, so a base that was damaged must not damage the next.
+    pub(super) fn has(&self, sha256: &str, executable: bool, size: u64) -> bool {
+        let is_sound = |metadata: fs::Metadata| {
             self.owner.is_none_or(|owner| owner == (metadata.uid(), metadata.gid()))
+                && metadata.size() == size
+                && metadata.mtime() == BASE_TIME
         };
-        self.path(sha256, executable).symlink_metadata().is_ok_and(rightly_owned)
+        self.path(sha256, executable).symlink_metadata().is_ok_and(is_sound)
     }
 
     pub(super) fn put(&self, sha256: &str, executable: bool, bytes: &[u8]) -> Result<(), Error> {

@@ -158,7 +158,7 @@ impl Freezer<'_> {
             else {
                 continue;
             };
-            if self.blobs.has(sha256, *executable) {
+            if self.blobs.has(sha256, *executable, stamp.size) {
                 continue;
             }
             let whole = under(&self.workspace.root, path);
@@ -173,7 +173,7 @@ impl Freezer<'_> {
     }
 
     fn keep(&mut self, sha256: &str, executable: bool, bytes: &[u8]) -> Result<(), Error> {
-        if !self.blobs.has(sha256, executable) {
+        if !self.blobs.has(sha256, executable, bytes.len() as u64) {
             self.blobs.put(sha256, executable, bytes)?;
             self.report.copied += 1;
         }

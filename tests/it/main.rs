@@ -1,4 +1,10 @@
 //! Tests of the real thing: real repositories, real processes.
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a test that cannot go on says so"
+)]
 
 mod support;
 mod workspace;
