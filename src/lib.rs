@@ -11,3 +11,4 @@ pub mod sandbox;
 pub mod workspace;
 pub mod runner;
 pub mod harness;
+pub mod store;

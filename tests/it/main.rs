@@ -6,5 +6,6 @@
     reason = "a test that cannot go on says so"
 )]
 
+mod store;
 mod support;
 mod workspace;

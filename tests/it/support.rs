@@ -113,3 +113,25 @@ pub(crate) fn in_a_process(name: &str, role: &str) -> Command {
 pub(crate) fn role() -> Option<String> {
     std::env::var(ROLE).ok()
 }
+
+/// Runs the calling test as a user whom permissions bind. True in that process: go on; false in the test
+/// run itself, which is root's: the other process has done the work.
+#[track_caller]
+pub(crate) fn without_privileges(name: &str) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    use std::os::unix::process::CommandExt;
+    let scratch = tempfile::tempdir().unwrap();
+    if role().is_some() || scratch.path().metadata().unwrap().uid() != 0 {
+        return true;
+    }
+    let output = in_a_process(name, "nobody").uid(65534).gid(65534).current_dir("/").output();
+    match output {
+        Ok(output) => {
+            let text =
+                String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+            assert!(output.status.success() && text.contains("1 passed"), "{text}");
+        }
+        Err(error) => eprintln!("NOT RUN: {name} (as another user: {error})"),
+    }
+    false
+}

@@ -1,6 +1,8 @@
 //! Opening and freezing real directories.
 
-use crate::support::{Ground, git, git_commit, git_init, in_a_process, role, write};
+use crate::support::{
+    Ground, git, git_commit, git_init, in_a_process, role, without_privileges, write,
+};
 use ssr_mcp::tree::{RelPath, Tree};
 use ssr_mcp::workspace::{Base, Drift, Error, Freezing, Head, Workspace};
 use std::collections::BTreeMap;
@@ -596,24 +598,6 @@ fn kill_9_while_freezing_leaves_the_tree_as_it_was_and_the_next_freeze_works() {
     assert_eq!(base.report.files, 1500);
     let left = fs::read_dir(base.dir.parent().unwrap().parent().unwrap()).unwrap().count();
     assert_eq!(left, 1, "leftovers are swept");
-}
-
-/// Runs the calling test as a user without privileges: only there do permissions bind.
-#[track_caller]
-fn without_privileges(name: &str) -> bool {
-    use std::os::unix::process::CommandExt;
-    let scratch = tempfile::tempdir().unwrap();
-    if role().is_some() || scratch.path().metadata().unwrap().uid() != 0 {
-        return true;
-    }
-    let output = in_a_process(name, "nobody").uid(65534).gid(65534).current_dir("/").output();
-    match output {
-        Ok(output) => {
-            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
-        }
-        Err(error) => eprintln!("NOT RUN: {name} (as another user: {error})"),
-    }
-    false
 }
 
 #[test]
