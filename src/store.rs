@@ -28,8 +28,8 @@ pub struct Store {
 }
 
 impl Store {
-    /// Opens `state.db` in `dir`, which exists, or makes it. A file that is no sound database is moved
-    /// aside, never deleted: see `moved_aside`.
+    /// Opens `state.db` in `dir`, which exists, or makes it. A file that is no sound database is
+    /// moved aside, never deleted: see `moved_aside`.
     pub fn open(dir: &Path) -> Result<Self, Error> {
         let path = dir.join("state.db");
         let (connection, moved_aside) = open::open(dir, &path)?;
@@ -41,8 +41,8 @@ impl Store {
         self.moved_aside.as_deref()
     }
 
-    /// One transaction that holds the write lock from its beginning. A transaction that reads first and
-    /// asks for the lock later fails when another process wrote in between.
+    /// One transaction that holds the write lock from its beginning. A transaction that reads first
+    /// and asks for the lock later fails when another process wrote in between.
     fn write<T>(
         &self,
         work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,

@@ -14,6 +14,7 @@ mod git;
 mod known;
 mod listing;
 mod prune;
+mod report;
 mod seen;
 mod skip;
 mod state;
@@ -22,8 +23,9 @@ mod tests;
 
 pub use base::{Base, Drift};
 pub use error::Error;
-pub use freeze::{FreezeReport, Freezing};
+pub use freeze::Freezing;
 pub use git::{Head, Vcs};
+pub use report::FreezeReport;
 
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;

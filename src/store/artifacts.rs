@@ -26,11 +26,12 @@ pub struct Artifact {
     pub report: String,
 }
 
-const COLUMNS: &str = "id, bug_inject, test_weaken, test_script, test_parser, test_files, strategy, seed, base, \
-                       tree_digest, created, valid, failed_check, report";
+const COLUMNS: &str = "id, bug_inject, test_weaken, test_script, test_parser, test_files, \
+    strategy, seed, base, tree_digest, created, valid, failed_check, report";
 
 impl Store {
-    /// Keeps an artifact. One that is there already gets the new verdict and keeps its first `created`.
+    /// Keeps an artifact. One that is there already gets the new verdict and keeps its first
+    /// `created`.
     pub fn save_artifact(&self, artifact: &Artifact) -> Result<(), Error> {
         let sql = format!(
             "INSERT INTO artifacts ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)

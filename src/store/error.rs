@@ -7,32 +7,34 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error(
-        "{} was made by a newer version of ssr-mcp (its schema is {found}, this one knows {known}); update ssr-mcp \
-         or choose another state directory",
+        "{} was made by a newer version of ssr-mcp (its schema is {found}, this one knows \
+        {known}); update ssr-mcp or choose another state directory",
         path.display()
     )]
     Newer { path: PathBuf, found: i64, known: i64 },
     #[error("{} is another program's database; choose another state directory", path.display())]
     Foreign { path: PathBuf },
     #[error(
-        "{} cannot be opened or written ({reason}); check the permissions of its directory or choose another state \
-         directory",
+        "{} cannot be opened or written ({reason}); check the permissions of its directory or \
+        choose another state directory",
         path.display()
     )]
     Denied { path: PathBuf, reason: String },
     #[error(
-        "the disk is full at {}; free some space or choose a state directory on another disk, then try again",
+        "the disk is full at {}; free some space or choose a state directory on another disk, \
+        then try again",
         path.display()
     )]
     DiskFull { path: PathBuf },
     #[error(
-        "{} is damaged ({reason}); start again: the damaged file is moved aside and a new one is made",
+        "{} is damaged ({reason}); start again: the damaged file is moved aside and a new one is \
+        made",
         path.display()
     )]
     Damaged { path: PathBuf, reason: String },
     #[error(
-        "{} was locked by another process for more than ten seconds; wait for the other ssr-mcp, or end it, and try \
-         again",
+        "{} was locked by another process for more than ten seconds; wait for the other ssr-mcp, \
+        or end it, and try again",
         path.display()
     )]
     Busy { path: PathBuf },

@@ -49,13 +49,13 @@ pub struct Counts {
 }
 
 impl Store {
-    /// Keeps a round and its attempts, all or nothing. Returns the round's number in this store. Attempts
-    /// without an artifact are not kept.
+    /// Keeps a round and its attempts, all or nothing. Returns the round's number in this store.
+    /// Attempts without an artifact are not kept.
     pub fn record_round(&self, round: &Round, attempts: &[Attempt]) -> Result<i64, Error> {
         let rewards = serde_json::json!(round.solver_rewards).to_string();
         self.write(|transaction| {
-            let sql = "INSERT INTO rounds (artifact, step, strategy, seed, inject_reward, solve_rate, \
-                       solver_rewards, seconds, detail) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)";
+            let sql = "INSERT INTO rounds (artifact, step, strategy, seed, inject_reward, \
+                solve_rate, solver_rewards, seconds, detail) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)";
             transaction.prepare_cached(sql)?.execute(params![
                 round.artifact,
                 round.step,
@@ -82,23 +82,24 @@ impl Store {
 
     /// The latest rounds, newest first, each with its number.
     pub fn rounds(&self, limit: u32) -> Result<Vec<(i64, Round)>, Error> {
-        let sql = "SELECT id, artifact, step, strategy, seed, inject_reward, solve_rate, solver_rewards, seconds, \
-                   detail FROM rounds ORDER BY id DESC LIMIT ?";
+        let sql = "SELECT id, artifact, step, strategy, seed, inject_reward, solve_rate, \
+            solver_rewards, seconds, detail FROM rounds ORDER BY id DESC LIMIT ?";
         self.read(|connection| connection.prepare_cached(sql)?.query_map([limit], round)?.collect())
     }
 
     /// Every attempt on an artifact, oldest first.
     pub fn attempts(&self, artifact: &str) -> Result<Vec<Attempt>, Error> {
-        let sql = "SELECT number, solved, reason, patch, runs, flags FROM attempts WHERE artifact = ? ORDER BY id";
+        let sql = "SELECT number, solved, reason, patch, runs, flags FROM attempts WHERE artifact \
+            = ? ORDER BY id";
         self.read(|connection| {
             connection.prepare_cached(sql)?.query_map([artifact], attempt)?.collect()
         })
     }
 
     pub fn counts(&self) -> Result<Counts, Error> {
-        let sql = "SELECT (SELECT count(*) FROM artifacts), (SELECT count(*) FROM artifacts WHERE valid), \
-                   (SELECT count(*) FROM rounds), (SELECT count(*) FROM attempts), \
-                   (SELECT count(*) FROM attempts WHERE solved)";
+        let sql = "SELECT (SELECT count(*) FROM artifacts), (SELECT count(*) FROM artifacts WHERE \
+            valid), (SELECT count(*) FROM rounds), (SELECT count(*) FROM attempts), (SELECT \
+            count(*) FROM attempts WHERE solved)";
         self.read(|connection| {
             connection.query_row(sql, [], |row| {
                 let count = |column| row.get::<_, i64>(column).map(i64::cast_unsigned);

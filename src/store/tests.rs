@@ -127,8 +127,8 @@ fn four_threads_of_a_hundred_read_modify_writes_lose_nothing() {
                 let sql = "SELECT coalesce(max(step), 0) FROM rounds";
                 let last: i64 = transaction.query_row(sql, [], |row| row.get(0))?;
                 transaction.execute("DELETE FROM rounds", [])?;
-                let sql = "INSERT INTO rounds (step, strategy, seed, inject_reward, solver_rewards, seconds, detail) \
-                           VALUES (?, '', 0, 0, '', 0, '')";
+                let sql = "INSERT INTO rounds (step, strategy, seed, inject_reward, \
+                    solver_rewards, seconds, detail) VALUES (?, '', 0, 0, '', 0, '')";
                 transaction.execute(sql, [last + 1])
             });
             bumped.unwrap();

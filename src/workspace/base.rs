@@ -1,8 +1,8 @@
 //! A base: the frozen tree as it is read by others.
 
 use super::files::BASE_TIME;
-use super::freeze::FreezeReport;
-use super::listing::{Entry, Listing, RawPath, escape, under, unescape};
+use super::listing::{Entry, Listing, RawPath, escape, joined, under, unescape};
+use super::report::FreezeReport;
 use crate::tree::{File, RelPath, Tree, hex};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
@@ -39,11 +39,13 @@ pub struct Base {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Drift {
     #[error(
-        "{0:?} is missing from the frozen copy; delete the workspace's state directory and start again"
+        "{0:?} is missing from the frozen copy; delete the workspace's state directory and start \
+        again"
     )]
     Missing(String),
     #[error(
-        "{0:?} was changed in the frozen copy; delete the workspace's state directory and start again"
+        "{0:?} was changed in the frozen copy; delete the workspace's state directory and start \
+        again"
     )]
     Changed(String),
     #[error(
@@ -147,7 +149,7 @@ fn is_as_frozen(path: &Path, entry: &Entry) -> io::Result<bool> {
 fn list(dir: &Path, prefix: &[u8], found: &mut BTreeSet<RawPath>) -> io::Result<()> {
     for entry in fs::read_dir(dir)? {
         let entry = entry?;
-        let path = super::seen::joined(prefix, entry.file_name().as_bytes());
+        let path = joined(prefix, entry.file_name().as_bytes());
         if entry.file_type()?.is_dir() {
             list(&entry.path(), &path, found)?;
         }

@@ -29,8 +29,8 @@ impl Blobs {
         self.dir.join(if executable { format!("{sha256}.x") } else { sha256.to_owned() })
     }
 
-    /// Whether the blob is there, has the right owner and was not written to: a base's files are the
-    /// blobs themselves, so a base that was damaged must not damage the next.
+    /// Whether the blob is there, has the right owner and was not written to: a base's files are
+    /// the blobs themselves, so a base that was damaged must not damage the next.
     pub(super) fn has(&self, sha256: &str, executable: bool, size: u64) -> bool {
         let is_sound = |metadata: fs::Metadata| {
             self.owner.is_none_or(|owner| owner == (metadata.uid(), metadata.gid()))

@@ -10,7 +10,8 @@ pub enum Error {
     #[error("{} is not a directory; give the directory of the repository", dir.display())]
     NotADirectory { dir: PathBuf },
     #[error(
-        "{} is a symbolic link that leads back to itself; give the real directory of the repository",
+        "{} is a symbolic link that leads back to itself; give the real directory of the \
+        repository",
         dir.display()
     )]
     LinkLoop { dir: PathBuf },
@@ -22,8 +23,8 @@ pub enum Error {
     #[error("{} cannot be opened ({source})", dir.display())]
     Unreachable { dir: PathBuf, source: io::Error },
     #[error(
-        "{} is a bare git repository (or lies inside a .git directory), so it has no files to play on; give a \
-         clone or a worktree of it",
+        "{} is a bare git repository (or lies inside a .git directory), so it has no files to \
+        play on; give a clone or a worktree of it",
         dir.display()
     )]
     Bare { dir: PathBuf },
@@ -40,30 +41,32 @@ pub enum Error {
     )]
     StateInside { state_root: PathBuf, root: PathBuf },
     #[error(
-        "the state directory {} was made by a newer version of ssr-mcp (its schema is {found}, this one knows \
-         {known}); update ssr-mcp or choose another state directory",
+        "the state directory {} was made by a newer version of ssr-mcp (its schema is {found}, \
+        this one knows {known}); update ssr-mcp or choose another state directory",
         state.display()
     )]
     NewerState { state: PathBuf, found: u64, known: u64 },
     #[error(
-        "{} in the state directory cannot be written or read ({source}); check its permissions or choose another \
-         state directory",
+        "{} in the state directory cannot be written or read ({source}); check its permissions or \
+        choose another state directory",
         path.display()
     )]
     State { path: PathBuf, source: io::Error },
     #[error(
-        "the disk is full at {}; free some space or choose a state directory on another disk, then try again",
+        "the disk is full at {}; free some space or choose a state directory on another disk, \
+        then try again",
         path.display()
     )]
     DiskFull { path: PathBuf },
     #[error(
-        "{} cannot be read ({source}); make it readable, or name it in .gitignore if it is no part of the project",
+        "{} cannot be read ({source}); make it readable, or name it in .gitignore if it is no \
+        part of the project",
         path.display()
     )]
     Unreadable { path: PathBuf, source: io::Error },
     #[error(
-        "{} changed again and again while it was copied; wait for the build or the editor that writes it, then try \
-         again",
+        "{} changed again and again while it was copied; wait for the build or the editor that \
+        writes it, then try again",
         path.display()
     )]
     Changing { path: PathBuf },

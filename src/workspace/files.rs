@@ -57,8 +57,8 @@ pub(super) fn read_steady(path: &Path, stamp: Stamp) -> Result<Vec<u8>, Error> {
     read().map_err(|error| Error::source_file(path, error))?.ok_or_else(changing)
 }
 
-/// Opens for reading: no link followed, no waiting on a FIFO, and where the system allows it (only to
-/// the file's owner) without a new access time.
+/// Opens for reading: no link followed, no waiting on a FIFO, and where the system allows it (only
+/// to the file's owner) without a new access time.
 fn open_quietly(path: &Path) -> io::Result<File> {
     let open = |extra| {
         let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK | extra;

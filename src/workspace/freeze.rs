@@ -9,6 +9,7 @@ use super::files::read_steady;
 use super::known::Known;
 use super::listing::{Entry, Listing, escape, under};
 use super::prune;
+use super::report::FreezeReport;
 use super::seen::{self, Found, Sight};
 use super::state;
 use crate::tree::hex;
@@ -36,25 +37,6 @@ impl Freezing {
     pub fn at(now: SystemTime) -> Self {
         Self { owner: None, now, file_limit: 256 << 20, keep: 4 }
     }
-}
-
-/// What freezing took, and what was left out.
-#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
-pub struct FreezeReport {
-    pub files: usize,
-    pub links: usize,
-    pub directories: usize,
-    /// Content of all files together.
-    pub bytes: u64,
-    /// Files whose content was read to learn what it is.
-    pub hashed: usize,
-    /// Files whose content was written to the state directory.
-    pub copied: usize,
-    /// Whether the base was there already.
-    pub reused: bool,
-    /// Path (what is not UTF-8 as `%XX`) and why it is not in the base, sorted. Ignored files, caches and
-    /// version control are not named.
-    pub left_out: Vec<(String, String)>,
 }
 
 pub(super) fn freeze(workspace: &Workspace, options: &Freezing) -> Result<Base, Error> {
@@ -149,8 +131,8 @@ impl Freezer<'_> {
         Err(Error::Changing { path: path.map_or_else(|| root.clone(), |path| under(root, path)) })
     }
 
-    /// Makes sure of the blob of every file: those that the listing cache knew were not read, and their
-    /// blobs may have been pruned.
+    /// Makes sure of the blob of every file: those that the listing cache knew were not read, and
+    /// their blobs may have been pruned.
     fn complete(&mut self, listing: &Listing, sight: &Sight<'_>) -> Result<(), Error> {
         for (path, found) in &sight.found {
             let (Found::File(stamp), Some(Entry::File { sha256, executable, .. })) =

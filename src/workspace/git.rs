@@ -2,8 +2,7 @@
 //! never with git, and never written.
 
 use super::error::Error;
-use super::listing::RawPath;
-use super::seen::as_path;
+use super::listing::{RawPath, as_path};
 use git2::{ErrorCode, StatusOptions};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
@@ -92,12 +91,13 @@ pub(super) fn at(top: &Path) -> Result<Option<Repository>, Error> {
     open(top, top)
 }
 
-/// `None` where there is no `.git`, or one that leads nowhere: an empty directory, or a file that names a
-/// repository that is gone.
+/// `None` where there is no `.git`, or one that leads nowhere: an empty directory, or a file that
+/// names a repository that is gone.
 ///
 /// `open_bare` because the other ways of opening refuse repositories of another user. That protects
-/// programs that obey a repository's configuration; nothing of it is obeyed here, the index and HEAD
-/// are read. It also passes over `core.worktree`, which a copied submodule can hold of its original.
+/// programs that obey a repository's configuration; nothing of it is obeyed here, the index and
+/// HEAD are read. It also passes over `core.worktree`, which a copied submodule can hold of its
+/// original.
 fn open(top: &Path, dir: &Path) -> Result<Option<Repository>, Error> {
     let ceiling = top.parent().into_iter();
     let Ok(git_dir) = git2::Repository::discover_path(top, ceiling) else { return Ok(None) };

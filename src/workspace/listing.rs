@@ -4,6 +4,8 @@ use crate::tree::hex;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// A relative path as bytes: also those that are not UTF-8 or that no patch may name.
@@ -88,8 +90,17 @@ pub(super) fn unescape(text: &str) -> Vec<u8> {
     bytes
 }
 
+/// The bytes of a path as a path.
+pub(super) fn as_path(bytes: &[u8]) -> &Path {
+    Path::new(OsStr::from_bytes(bytes))
+}
+
 /// `path` below `root`.
 pub(super) fn under(root: &Path, path: &[u8]) -> PathBuf {
-    use std::os::unix::ffi::OsStrExt;
-    root.join(std::ffi::OsStr::from_bytes(path))
+    root.join(as_path(path))
+}
+
+/// `name` in `directory`; the empty directory is the root.
+pub(super) fn joined(directory: &[u8], name: &[u8]) -> RawPath {
+    if directory.is_empty() { name.to_vec() } else { [directory, b"/", name].concat() }
 }

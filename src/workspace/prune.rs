@@ -44,9 +44,9 @@ pub(super) fn prune(state: &Path, keep: usize, blobs: &Blobs) -> Result<(), Erro
     pruned().map_err(|error| Error::state(&bases(state), error))
 }
 
-/// Sweeps what an interrupted process left. In the first freeze after a restart of the machine every
-/// base is read again: a base is not forced to the disk file by file (that takes longer than to copy
-/// it), so a power cut may have cost it content.
+/// Sweeps what an interrupted process left. In the first freeze after a restart of the machine
+/// every base is read again: a base is not forced to the disk file by file (that takes longer than
+/// to copy it), so a power cut may have cost it content.
 pub(super) fn recover(state: &Path) -> Result<(), Error> {
     sweep_unfinished(state)?;
     let Ok(boot) = fs::read("/proc/sys/kernel/random/boot_id") else { return Ok(()) };

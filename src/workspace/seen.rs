@@ -1,17 +1,16 @@
 //! What the developer sees: the files of a directory that belong to the project.
 //!
 //! In a git repository: tracked files with their content on disk, and untracked files that are not
-//! ignored. In a plain folder: everything, less what its `.gitignore` and `.ignore` files name. Caches
-//! are left out unless tracked; `skip::never` is left out always.
+//! ignored. In a plain folder: everything, less what its `.gitignore` and `.ignore` files name.
+//! Caches are left out unless tracked; `skip::never` is left out always.
 
 use super::error::Error;
 use super::files::Stamp;
 use super::git::{self, Repository};
-use super::listing::{RawPath, escape, under};
+use super::listing::{RawPath, escape, joined, under};
 use super::skip;
 use ignore::{DirEntry, WalkBuilder};
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsStr;
 use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Component, Path, PathBuf};
@@ -53,7 +52,8 @@ impl Sight<'_> {
             Ok(tracked) => tracked,
             Err(reason) => {
                 let why = format!(
-                    "the git index cannot be read ({reason}): tracked files that are ignored are left out"
+                    "the git index cannot be read ({reason}): tracked files that are ignored are \
+                    left out"
                 );
                 self.left_out.insert(escape(&joined(at, b".git/index")), why);
                 Vec::new()
@@ -70,7 +70,8 @@ impl Sight<'_> {
             }
         }
         for path in nested.difference(&submodules) {
-            let why = "a git repository of its own that this one does not track; open it by itself to play on it";
+            let why = "a git repository of its own that this one does not track; open it by \
+                itself to play on it";
             self.left_out.insert(escape(path), why.to_owned());
         }
         Ok(())
@@ -85,7 +86,8 @@ impl Sight<'_> {
             Some(repository) => self.repository(path, &repository),
             None if dir.join(".git").symlink_metadata().is_ok() => self.walk(path, false).map(drop),
             None => {
-                let why = "the submodule is not checked out; run `git submodule update --init` if tests need it";
+                let why = "the submodule is not checked out; run `git submodule update --init` if \
+                    tests need it";
                 self.left_out.insert(escape(path), why.to_owned());
                 Ok(())
             }
@@ -104,8 +106,8 @@ impl Sight<'_> {
             return Ok(());
         }
         if path.split(|byte| *byte == b'/').any(skip::never) {
-            let why = "tracked, but byte code, version control and editors' copies are never shown: they can hold \
-                       the original of what a bug changes";
+            let why = "tracked, but byte code, version control and editors' copies are never \
+                shown: they can hold the original of what a bug changes";
             self.left_out.insert(escape(path), why.to_owned());
             return Ok(());
         }
@@ -133,8 +135,8 @@ impl Sight<'_> {
         real
     }
 
-    /// Adds what is below `at`. In a repository, directories that are repositories themselves are not
-    /// entered but returned.
+    /// Adds what is below `at`. In a repository, directories that are repositories themselves are
+    /// not entered but returned.
     fn walk(&mut self, at: &[u8], in_repository: bool) -> Result<BTreeSet<RawPath>, Error> {
         let top = under(self.root, at);
         let nested = Arc::new(Mutex::new(BTreeSet::new()));
@@ -184,8 +186,8 @@ impl Sight<'_> {
             Err("a socket, FIFO or device".to_owned())
         } else if metadata.len() > self.file_limit {
             Err(format!(
-                "{} MiB, above the limit of {} MiB for one file; a test that needs it fails in the copy: give it a \
-                 smaller file, or ignore the file if none does",
+                "{} MiB, above the limit of {} MiB for one file; a test that needs it fails in \
+                the copy: give it a smaller file, or ignore the file if none does",
                 metadata.len() >> 20,
                 self.file_limit >> 20
             ))
@@ -218,9 +220,9 @@ fn is_wanted(entry: &DirEntry, in_repository: bool, nested: &Mutex<BTreeSet<Path
     !is_nested
 }
 
-/// Whether a link leads below `root`: by what it resolves to, or by its text where it dangles. Links that
-/// dangle or go in a circle are kept: the developer sees them so, and nobody follows them on this side
-/// of the sandbox.
+/// Whether a link leads below `root`: by what it resolves to, or by its text where it dangles.
+/// Links that dangle or go in a circle are kept: the developer sees them so, and nobody follows
+/// them on this side of the sandbox.
 fn stays_inside(root: &Path, link: &Path, target: &Path) -> bool {
     let whole = link.parent().unwrap_or(root).join(target);
     whole.canonicalize().unwrap_or_else(|_| plain(&whole)).starts_with(root)
@@ -257,13 +259,4 @@ fn prefixes(path: &[u8]) -> impl Iterator<Item = &[u8]> {
     let inner =
         path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(slash, _)| &path[..slash]);
     inner.chain((!path.is_empty()).then_some(path))
-}
-
-pub(super) fn joined(directory: &[u8], name: &[u8]) -> RawPath {
-    if directory.is_empty() { name.to_vec() } else { [directory, b"/", name].concat() }
-}
-
-/// The bytes of a path as a path.
-pub(super) fn as_path(bytes: &[u8]) -> &Path {
-    Path::new(OsStr::from_bytes(bytes))
 }

@@ -100,8 +100,8 @@ pub(super) fn lock_file(path: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path)
 }
 
-/// Replaces a file so that readers see the old content or the new, whole and on the disk. The caller
-/// holds the workspace's lock.
+/// Replaces a file so that readers see the old content or the new, whole and on the disk. The
+/// caller holds the workspace's lock.
 pub(super) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let partial = path.with_extension("new");
     let mut file =

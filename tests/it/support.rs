@@ -1,5 +1,5 @@
-//! What several topics need: files, git repositories that no user's configuration touches, and a test
-//! run in a process of its own.
+//! What several topics need: files, git repositories that no user's configuration touches, and a
+//! test run in a process of its own.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -65,8 +65,8 @@ pub(crate) fn git_commit(dir: &Path) {
     git(dir, &["commit", "--quiet", "--allow-empty", "--message=state"]);
 }
 
-/// Runs git with one fixed author and date and no configuration but the repository's. Panics with what
-/// git said if it fails.
+/// Runs git with one fixed author and date and no configuration but the repository's. Panics with
+/// what git said if it fails.
 #[track_caller]
 #[allow(clippy::disallowed_methods, reason = "tests may start processes")]
 pub(crate) fn git(dir: &Path, arguments: &[&str]) -> String {
@@ -114,8 +114,8 @@ pub(crate) fn role() -> Option<String> {
     std::env::var(ROLE).ok()
 }
 
-/// Runs the calling test as a user whom permissions bind. True in that process: go on; false in the test
-/// run itself, which is root's: the other process has done the work.
+/// Runs the calling test as a user whom permissions bind. True in that process: go on; false in the
+/// test run itself, which is root's: the other process has done the work.
 #[track_caller]
 pub(crate) fn without_privileges(name: &str) -> bool {
     use std::os::unix::fs::MetadataExt;

@@ -670,3 +670,69 @@ fn a_full_disk_is_told_and_leaves_nothing_half_made() {
         other => eprintln!("NOT RUN: {name} (a small file system cannot be mounted: {other:?})"),
     }
 }
+
+#[test]
+fn what_is_ignored_is_what_git_ignores() {
+    let ground = Ground::with_git();
+    ground.write(
+        ".gitignore",
+        "*.log\n!keep.log\n/anchored\nonly_dir/\n**/deep/*.tmp\na/**/z\nsp\\ ace \n\\#hash\n[ab]?.c\n\
+         doc/*.txt\n!doc/notes.txt\n",
+    );
+    ground.write("sub/.gitignore", "!*.log\nlocal\n");
+    ground.write(".git/info/exclude", "excluded\n");
+    ground.write(".ignore", "not_gits\n");
+    let paths = [
+        "x.log",
+        "keep.log",
+        "anchored",
+        "sub/anchored",
+        "only_dir/f",
+        "sub/only_dir",
+        "q/deep/f.tmp",
+        "deep/f.tmp",
+        "deep/g/f.tmp",
+        "a/z",
+        "a/b/c/z",
+        "b/a/z",
+        "sp ace",
+        "#hash",
+        "ax.c",
+        "cx.c",
+        "doc/a.txt",
+        "doc/notes.txt",
+        "doc/b/a.txt",
+        "sub/x.log",
+        "sub/local",
+        "local",
+        "excluded",
+        "sub/excluded",
+        "not_gits",
+    ];
+    for path in paths {
+        ground.write(path, "x\n");
+    }
+    let listed = ground.git(&["ls-files", "--cached", "--others", "--exclude-standard"]);
+    let mut listed: Vec<_> = listed.lines().collect();
+    listed.sort_unstable();
+    assert_eq!(names(&freeze(&ground)), listed);
+    assert!(listed.len() > 10 && listed.len() < paths.len(), "{listed:?}");
+}
+
+#[test]
+fn a_repository_of_another_user_opens_because_nothing_in_it_is_obeyed() {
+    let ground = Ground::with_git();
+    ground.write(".gitignore", "*.log\n");
+    ground.write("tracked.log", "x\n");
+    ground.git(&["add", "--force", "--all"]);
+    ground.git(&["config", "core.worktree", "/nonexistent"]);
+    ground.git(&["config", "core.fsmonitor", "touch planted"]);
+    let given = std::os::unix::fs::chown(ground.repo(), Some(1234), Some(1234))
+        .and_then(|()| std::os::unix::fs::chown(ground.repo().join(".git"), Some(1234), None));
+    if let Err(error) = given {
+        eprintln!("NOT RUN as another user's repository: only root can give files away ({error})");
+    }
+    assert_eq!(names(&freeze(&ground)), [".gitignore", "tracked.log"]);
+    assert_eq!(open(&ground).vcs().unwrap().unwrap().dirty, 2);
+    assert!(!ground.repo().join("planted").exists());
+}
