@@ -19,6 +19,8 @@ pub struct Baseline {
     pub excluded: BTreeMap<TestId, String>,
     /// Source file to the test files whose tests may execute it.
     pub reach: BTreeMap<RelPath, BTreeSet<RelPath>>,
+    /// Seconds of each test alone, where the framework could tell.
+    pub durations: BTreeMap<TestId, f64>,
     /// Wall seconds of a run of everything.
     pub seconds: f64,
 }
@@ -86,9 +88,10 @@ impl Harness {
                 excluded.iter().next().map_or("", |(_, reason)| reason)
             )));
         }
-        let reach = self.reach(&test_files)?;
+        let survey = self.reach(&test_files)?;
+        let reach = code_only(self, &test_files, survey.files);
         self.forced_fail(&reach, &passing)?;
-        Ok(Baseline { passing, excluded, reach, seconds })
+        Ok(Baseline { passing, excluded, reach, durations: survey.seconds, seconds })
     }
 
     fn fill_caches(&self, program: Program<'_>) -> Result<ScriptRun, Error> {
@@ -155,6 +158,20 @@ impl Harness {
         }
         Ok(())
     }
+}
+
+/// Drops what is no code of the repository's own: test files and files that sway tests.
+fn code_only(
+    harness: &Harness,
+    test_files: &[RelPath],
+    reach: BTreeMap<String, BTreeSet<String>>,
+) -> BTreeMap<RelPath, BTreeSet<RelPath>> {
+    let checked = |path: &String| RelPath::parse(path.as_bytes()).ok();
+    reach
+        .iter()
+        .filter_map(|(path, tests)| Some((checked(path)?, tests.iter().filter_map(checked).collect())))
+        .filter(|(path, _)| !test_files.contains(path) && !harness.runner.sways(path))
+        .collect()
 }
 
 /// Splits the ids of two runs into those that passed twice and the rest with a reason.
