@@ -13,6 +13,8 @@ macro_rules! embed {
 embed![
     "python/runners/pytest.toml",
     "python/runners/pytest.py",
+    "python/runners/unittest.toml",
+    "python/runners/unittest.py",
     "python/runners/python.sh",
     "python/runners/stdlib.txt",
 ];

@@ -209,3 +209,4 @@ fn similar(found: &BTreeMap<TestId, Outcome>, expected: &BTreeMap<TestId, Outcom
 }
 
 mod pytest;
+mod unittest;
