@@ -210,3 +210,4 @@ fn similar(found: &BTreeMap<TestId, Outcome>, expected: &BTreeMap<TestId, Outcom
 
 mod pytest;
 mod unittest;
+mod instrument;
