@@ -197,25 +197,8 @@ impl Harness {
     }
 
     /// Runs the script on base + `changes`, then the parser on its log in a sandbox of its own.
-<<<<<<< HEAD
     /// Equal arguments are answered from the memo unless `fresh` asks for a new run.
     pub fn run(
-=======
-    /// Equal arguments are answered from the memo (`fresh` asks for a new run).
-    pub fn run(
-        &self,
-        _changes: &Changes,
-        _program: Program<'_>,
-        _how: How,
-        _fresh: bool,
-    ) -> Result<ScriptRun, Error> {
-        todo!()
-    }
-    /// Screens candidates in order on base + `changes`: each candidate's own changes on top, the
-    /// given tests only. Stops after the first that passes all of them; the result is as long as
-    /// what was run.
-    pub fn screen(
->>>>>>> sandbox
         &self,
         changes: &Changes,
         program: Program<'_>,

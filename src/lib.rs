@@ -5,16 +5,11 @@
 //! (SSR, arXiv 2512.18552). Modules stand on floors; one may use what is below it or to its left
 //! (`tests/it/tidy.rs` keeps that). In reading order:
 
-<<<<<<< HEAD
 // Words: pure values.
 pub mod tree;
-=======
-pub mod artifact;
->>>>>>> sandbox
 pub mod dice;
 pub mod text;
 pub mod diff;
-<<<<<<< HEAD
 pub mod verdict;
 pub mod artifact;
 pub mod reward;
@@ -32,13 +27,3 @@ pub mod grading;
 pub mod injector;
 pub mod solver;
 pub mod episode;
-=======
-pub mod harness;
-pub mod reward;
-pub mod runner;
-pub mod sandbox;
-pub mod syntax;
-pub mod tree;
-pub mod verdict;
-pub mod workspace;
->>>>>>> sandbox

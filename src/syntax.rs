@@ -1,9 +1,4 @@
 //! Languages loaded from `grammars/`, named queries, edit sites. The only user of tree-sitter.
-<<<<<<< HEAD
-
-/// All languages that are known.
-pub struct Languages {}
-=======
 //!
 //! A language is a folder of data: `grammar.toml` says which files are its own, how its tests are
 //! named and which words its edits use; `queries/*.scm` say which nodes are functions, tests,
@@ -30,4 +25,3 @@ pub use model::{
     Statement, StatementKind, Test,
 };
 pub use parsed::Parsed;
->>>>>>> syntax

@@ -21,7 +21,6 @@ impl Edit {
 /// Why edits cannot be applied together.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Overlap {
-<<<<<<< HEAD
     #[error(
         "edits of bytes {first:?} and {second:?} overlap: which one wins is undefined; merge them"
     )]
@@ -29,11 +28,6 @@ pub enum Overlap {
     #[error(
         "an edit of bytes {range:?} does not lie in a text of {len} bytes: it was made for another text"
     )]
-=======
-    #[error("edits of bytes {first:?} and {second:?} overlap: which one wins is undefined; merge them")]
-    Ranges { first: Range<usize>, second: Range<usize> },
-    #[error("an edit of bytes {range:?} does not lie in a text of {len} bytes: it was made for another text")]
->>>>>>> syntax
     Outside { range: Range<usize>, len: usize },
 }
 
