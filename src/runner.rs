@@ -7,7 +7,6 @@
 mod detect;
 mod embedded;
 mod instrument;
-mod pending;
 mod python;
 mod report;
 mod script;
