@@ -264,7 +264,8 @@ fn large_patches_are_refused() {
     let many = |count: usize| {
         (0..count)
             .map(|n| format!("diff --git a/{n} b/{n}\nnew file mode 100644\n"))
-            .collect::<String>()
+            .collect::<Vec<_>>()
+            .concat()
     };
     refused(many(MAX_FILES + 1), Refusal::TooManyFiles);
     assert_eq!(Patch::parse(many(MAX_FILES).as_bytes()).unwrap().files().len(), MAX_FILES);
