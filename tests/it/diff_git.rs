@@ -10,8 +10,17 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-const NAMES: [&str; 8] =
-    ["a.py", "src/b c.py", "caf\u{e9}/x.rs", "quo\"te/y", "a/x", "b/x", "-dash", "dir/UPPER.py"];
+const NAMES: [&str; 9] = [
+    "a.py",
+    "src/b c.py",
+    "caf\u{e9}/x.rs",
+    "quo\"te/y",
+    "a/x",
+    "b/x",
+    "-dash",
+    "dir/UPPER.py",
+    " lead and trail ",
+];
 
 const LINES: [&[u8]; 11] = [
     b"\n",

@@ -361,6 +361,8 @@ fn lines_without_newline_stand_only_at_the_end() {
         (format!("@@ -1 +1 @@\n{MARK}-a\n+b\n"), 4),
         (format!("@@ -1,2 +1 @@\n-a\n{MARK}-b\n+b\n"), 5),
         (format!("@@ -1,2 +1,2 @@\n a\n{MARK}-b\n+b\n"), 5),
+        (format!("@@ -1,2 +1 @@\n a\n{MARK}-b\n"), 5),
+        (format!("@@ -1 +1,2 @@\n a\n{MARK}+b\n"), 5),
         (format!("@@ -1 +1 @@\n-a\n{MARK}{MARK}+b\n"), 6),
         (format!("@@ -1 +1 @@\n-\n{MARK}+b\n"), 5),
         (format!("@@ -1 +1 @@\n-a\n+b\n{MARK}@@ -3 +3 @@\n-a\n+b\n"), 7),
