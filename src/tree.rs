@@ -5,6 +5,9 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
+#[cfg(test)]
+mod tests;
+
 /// A relative path inside a source tree: UTF-8, `/`-separated, normalised, never leaving the tree.
 ///
 /// Construction refuses whatever could reach outside the tree or into version control, so code that
