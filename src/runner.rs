@@ -4,6 +4,7 @@
 //! What is known of a framework stands in `grammars/<language>/runners/<framework>.toml`. The code here
 //! is generic over that; it knows two kinds of tools (`python`, `cargo`) and the report formats.
 
+mod cargo;
 mod detect;
 mod embedded;
 mod instrument;
@@ -58,6 +59,8 @@ struct Bound {
     spec: Spec,
     tools: Tools,
     ground: sway::Ground,
+    /// Cargo's integration tests by file.
+    targets: BTreeMap<RelPath, cargo::Target>,
 }
 
 /// Why no tests can be run here, and what to do about it.
@@ -90,9 +93,20 @@ pub enum Error {
          virtual environment that has it", .interpreter.display()
     )]
     NoModule { module: String, interpreter: PathBuf, install: String },
+    #[error(
+        "this crate has unit tests inside its sources only, which a solver may edit. Add integration tests \
+         below `tests/`"
+    )]
+    UnitTestsOnly,
+    #[error("no cargo was found on PATH. Install Rust ({RUSTUP}) or add cargo to PATH")]
+    NoCargo,
+    #[error("the Rust toolchain {name:?} is not installed. Run `rustup toolchain install {name}`")]
+    NoToolchain { name: String },
     #[error(transparent)]
     NoReport(#[from] NoReport),
 }
+
+const RUSTUP: &str = "https://rustup.rs";
 
 fn shims(seen: &[PathBuf]) -> String {
     if seen.is_empty() {
@@ -122,14 +136,17 @@ impl Runner {
         overrides: &Overrides,
     ) -> Result<Self, Error> {
         let reader = Reader::new(tree);
-        let holds_tests = |spec: &Spec| !reader.test_files(&spec.tests).is_empty();
-        let spec = detect::choose(&reader, embedded::specs(), overrides, &holds_tests)?;
+        let holds_tests = |spec: &Spec| !test_files(spec, &reader).is_empty();
+        let chosen = detect::choose(&reader, embedded::specs(), overrides, &holds_tests);
+        let spec = chosen.map_err(|error| explained(error, &reader))?;
         let tools = match spec.tools {
-            ToolKind::Python | ToolKind::Cargo => python_tools(&spec, tree, root, machine)?,
+            ToolKind::Python => python_tools(&spec, tree, root, machine)?,
+            ToolKind::Cargo => cargo_tools(root, machine)?,
         };
-        let test_files = reader.test_files(&spec.tests);
-        let ground = sway::Ground::survey(&spec, &tree.paths(), &test_files);
-        Ok(Self(Arc::new(Bound { spec, tools, ground })))
+        let tools = with_constants(tools, &spec);
+        let ground = sway::Ground::survey(&spec, reader.paths(), &test_files(&spec, &reader));
+        let targets = cargo::targets(&reader);
+        Ok(Self(Arc::new(Bound { spec, tools, ground, targets })))
     }
 
     pub fn framework(&self) -> &str {
@@ -153,14 +170,15 @@ impl Runner {
 
     /// The test files of a tree: what a weakening may touch.
     pub fn test_files(&self, tree: &dyn Tree) -> Vec<RelPath> {
-        Reader::new(tree).test_files(&self.0.spec.tests)
+        test_files(&self.0.spec, &Reader::new(tree))
     }
 
     /// A bash script that runs the given test files less the excluded ids, from the tree's root, and
     /// prints the framework's report in its machine format. Self-contained: it needs bash and the
     /// framework only.
     pub fn script(&self, test_files: &[RelPath], excluded: &[TestId]) -> Vec<u8> {
-        script::fill(&self.0.spec, test_files, excluded, &BTreeMap::new())
+        let calls = cargo::calls(&self.0.targets, test_files, excluded);
+        script::fill(&self.0.spec, test_files, excluded, &calls)
     }
 
     /// A Python 3 program (standard library only): log of `script` to `{id: "passed" | "failed"}`.
@@ -198,9 +216,8 @@ fn python_tools(
         return Err(Error::NoModule { module: module.clone(), interpreter, install });
     }
     let mut tools = python.tools();
-    tools.env.extend(spec.env.iter().map(|(name, value)| (name.into(), value.into())));
     if python.uses_user_packages() {
-        tools.env.remove(std::ffi::OsStr::new("PYTHONNOUSERSITE"));
+        tools.env.insert("PYTHONNOUSERSITE".into(), OsString::new());
     }
     if let Some(plugins) = &spec.plugins {
         let modules = plugins_to_load(plugins, &python, tree);
@@ -208,8 +225,45 @@ fn python_tools(
             tools.env.insert((&plugins.variable).into(), modules.join(",").into());
         }
     }
-    tools.caches = spec.cache.directories.iter().map(PathBuf::from).collect();
     Ok(tools)
+}
+
+/// Cargo, and a Python for the parser.
+fn cargo_tools(root: &Path, machine: &Machine) -> Result<Tools, Error> {
+    let mut tools = cargo::tools(root, machine)?;
+    let python = python::find(root, machine)?;
+    tools.mounts.extend(python.tools().mounts);
+    tools.env.insert("PYTHON".into(), python.program.clone().into());
+    Ok(tools)
+}
+
+/// What the specification says beside what was found on the machine, which wins.
+fn with_constants(mut tools: Tools, spec: &Spec) -> Tools {
+    for (name, value) in &spec.env {
+        tools.env.entry(name.into()).or_insert_with(|| value.into());
+    }
+    tools.caches = spec.cache.directories.iter().map(PathBuf::from).collect();
+    tools
+}
+
+fn test_files(spec: &Spec, reader: &Reader<'_>) -> Vec<RelPath> {
+    match spec.tools {
+        ToolKind::Python => reader.test_files(&spec.tests),
+        ToolKind::Cargo => cargo::targets(reader).into_keys().collect(),
+    }
+}
+
+/// A sharper reason where the tree shows one.
+fn explained(error: Error, reader: &Reader<'_>) -> Error {
+    let tested = |path: &&RelPath| {
+        path.extension() == "rs" && detect::contains(&reader.bytes(path), b"#[test]")
+    };
+    let nothing = matches!(error, Error::NoTests | Error::NoTestsFor { .. });
+    let crates = reader.named("Cargo.toml").next().is_some();
+    if nothing && crates && reader.paths().iter().any(|path| tested(&path)) {
+        return Error::UnitTestsOnly;
+    }
+    error
 }
 
 fn plugins_to_load(

@@ -20,6 +20,8 @@ embed![
     "python/runners/screen.py",
     "python/runners/python.sh",
     "python/runners/stdlib.txt",
+    "rust/runners/cargo-test.toml",
+    "rust/runners/cargo.sh",
 ];
 
 /// A data file of a language's runners. Empty where there is none: the tests load every one that a

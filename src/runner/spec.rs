@@ -86,8 +86,6 @@ pub(super) struct Tests {
     /// One of them occurs in the file; empty: no matter.
     #[serde(default)]
     pub words: Vec<String>,
-    /// What stands between the file and the rest in a test id.
-    pub id_separator: String,
 }
 
 /// Names of files beside the specification.

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 /// Runs an instrument with its place moved to a temporary directory, and returns its output.
-fn measure(runner: &Runner, root: &Path, instrument: &Instrument) -> Vec<u8> {
+pub(super) fn measure(runner: &Runner, root: &Path, instrument: &Instrument) -> Vec<u8> {
     let place = tempfile::tempdir().unwrap();
     let moved = |path: &Path| match path.strip_prefix("/tmp/ssr/instrument") {
         Ok(rest) => place.path().join(rest),
@@ -24,6 +24,8 @@ fn measure(runner: &Runner, root: &Path, instrument: &Instrument) -> Vec<u8> {
         .envs(&runner.tools().env)
         .envs([("HOME", place.path()), ("TMPDIR", place.path())])
         .env("PYTHONPYCACHEPREFIX", place.path().join("pycache"))
+        .env("CARGO_HOME", cargo_home())
+        .env("CARGO_TARGET_DIR", root.join("target"))
         .output()
         .unwrap();
     let said = String::from_utf8_lossy(&done.stderr);
