@@ -8,6 +8,7 @@ mod cargo;
 mod detect;
 mod embedded;
 mod instrument;
+mod pending;
 mod python;
 mod report;
 mod script;

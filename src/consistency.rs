@@ -1,0 +1,131 @@
+//! The checks that make an injected bug real, one function each, to a report.
+//! (SSR, arXiv 2512.18552, section 2: seven consistency checks; `separation` and `stability` are
+//! ours: the paper asks for the first in its prompts only, and is silent about flaky bugs.)
+
+mod case;
+mod dynamic;
+mod flags;
+mod r#static;
+
+use crate::artifact::Artifact;
+use crate::harness::{Error, Harness};
+use crate::sandbox::Tier;
+use crate::verdict::TestId;
+use case::Case;
+use std::time::Instant;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Minima {
+    /// Tests of the script that pass on the original.
+    pub passing_tests: usize,
+    /// Files that the bug changes.
+    pub changed_files: usize,
+    /// Passing tests that fail once the bug is in.
+    pub failing_tests: usize,
+}
+
+impl Default for Minima {
+    fn default() -> Self {
+        Self { passing_tests: 5, changed_files: 1, failing_tests: 1 }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Check {
+    Separation,
+    TestFiles,
+    Parser,
+    TestScript,
+    Scope,
+    Bug,
+    Weakening,
+    InverseMutation,
+    Stability,
+}
+
+impl Check {
+    /// The name that reports and command lines use.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Separation => "separation",
+            Self::TestFiles => "test_files",
+            Self::Parser => "parser",
+            Self::TestScript => "test_script",
+            Self::Scope => "scope",
+            Self::Bug => "bug",
+            Self::Weakening => "weakening",
+            Self::InverseMutation => "inverse_mutation",
+            Self::Stability => "stability",
+        }
+    }
+}
+
+#[derive(Clone, Debug, serde::Serialize)]
+pub struct CheckResult {
+    pub check: Check,
+    pub passed: bool,
+    pub detail: String,
+    pub millis: u64,
+}
+
+#[derive(Clone, Debug, serde::Serialize)]
+pub struct Report {
+    pub valid: bool,
+    pub failed_check: Option<Check>,
+    /// In the order they ran; the last one is the one that failed, if any.
+    pub checks: Vec<CheckResult>,
+    pub fail_to_pass: Vec<TestId>,
+    pub pass_to_pass: Vec<TestId>,
+    /// Tier of the sandbox that all runs used.
+    pub sandbox: Tier,
+    /// Things that are not forbidden but that a reader should know.
+    pub flags: Vec<String>,
+    /// User and system seconds of all runs that this report made.
+    pub cpu_seconds: f64,
+}
+
+/// What a check found: a detail either way.
+type Finding = Result<String, String>;
+
+/// The paper's order. `stability` comes last: it is the one whose runs are spent only on bugs that
+/// nothing else rejects, and a flaky bug usually fails an earlier check by itself.
+const ORDER: [(Check, fn(&mut Case<'_>) -> Result<Finding, Error>); 9] = [
+    (Check::Separation, r#static::separation),
+    (Check::TestFiles, r#static::test_files),
+    (Check::Parser, dynamic::parser),
+    (Check::TestScript, dynamic::test_script),
+    (Check::Scope, r#static::scope),
+    (Check::Bug, dynamic::bug),
+    (Check::Weakening, dynamic::weakening),
+    (Check::InverseMutation, dynamic::inverse_mutation),
+    (Check::Stability, dynamic::stability),
+];
+
+/// Runs the checks in order and stops at the first that fails.
+pub fn check(harness: &Harness, artifact: &Artifact, minima: &Minima) -> Result<Report, Error> {
+    let mut case = Case::new(harness, artifact, minima);
+    let mut checks = Vec::new();
+    for (check, run) in ORDER {
+        let start = Instant::now();
+        let finding = run(&mut case)?;
+        let millis = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let passed = finding.is_ok();
+        let detail = finding.unwrap_or_else(|detail| detail);
+        checks.push(CheckResult { check, passed, detail, millis });
+        if !passed {
+            break;
+        }
+    }
+    let failed_check = checks.last().filter(|last| !last.passed).map(|last| last.check);
+    Ok(Report {
+        valid: failed_check.is_none(),
+        failed_check,
+        checks,
+        fail_to_pass: case.failing.iter().cloned().collect(),
+        pass_to_pass: case.still_passing,
+        sandbox: harness.tier(),
+        flags: flags::of(artifact),
+        cpu_seconds: case.cpu.as_secs_f64(),
+    })
+}
