@@ -4,25 +4,27 @@
 //! What is known of a framework stands in `grammars/<language>/runners/<framework>.toml`. The code here
 //! is generic over that; it knows two kinds of tools (`python`, `cargo`) and the report formats.
 
+mod canary;
 mod cargo;
+mod command;
 mod detect;
 mod embedded;
 mod instrument;
-mod pending;
 mod python;
 mod report;
 mod script;
 mod spec;
 mod sway;
 
+pub use canary::Canary;
 pub use instrument::{Instrument, Lines, Reach, Trial};
 pub use report::NoReport;
 
 use crate::sandbox::Mount;
-use crate::tree::{RelPath, Tree};
+use crate::tree::{PathRefusal, RelPath, Tree};
 use crate::verdict::{TestId, Verdicts};
 use detect::Reader;
-use spec::{Spec, ToolKind};
+use spec::{ReportKind, Spec, ToolKind};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -60,8 +62,9 @@ struct Bound {
     spec: Spec,
     tools: Tools,
     ground: sway::Ground,
-    /// Cargo's integration tests by file.
-    targets: BTreeMap<RelPath, cargo::Target>,
+    crates: cargo::Crates,
+    /// What the user wants to be run in place of the framework's own script.
+    command: Option<command::Command>,
 }
 
 /// Why no tests can be run here, and what to do about it.
@@ -99,6 +102,15 @@ pub enum Error {
          below `tests/`"
     )]
     UnitTestsOnly,
+    #[error(
+        "--test-command and --report belong together: the command runs the tests, the report is the JUnit XML \
+         file that it writes, relative to the repository's root. Give both"
+    )]
+    HalfACommand,
+    #[error(
+        "--report {report:?}: {refusal}. Name a file inside the repository, relative to its root"
+    )]
+    BadReport { report: String, refusal: PathRefusal },
     #[error("no cargo was found on PATH. Install Rust ({RUSTUP}) or add cargo to PATH")]
     NoCargo,
     #[error("the Rust toolchain {name:?} is not installed. Run `rustup toolchain install {name}`")]
@@ -137,17 +149,18 @@ impl Runner {
         overrides: &Overrides,
     ) -> Result<Self, Error> {
         let reader = Reader::new(tree);
+        let command = command::Command::of(overrides)?;
         let holds_tests = |spec: &Spec| !test_files(spec, &reader).is_empty();
         let chosen = detect::choose(&reader, embedded::specs(), overrides, &holds_tests);
         let spec = chosen.map_err(|error| explained(error, &reader))?;
         let tools = match spec.tools {
-            ToolKind::Python => python_tools(&spec, tree, root, machine)?,
+            ToolKind::Python => python_tools(&spec, tree, root, machine, command.is_some())?,
             ToolKind::Cargo => cargo_tools(root, machine)?,
         };
         let tools = with_constants(tools, &spec);
         let ground = sway::Ground::survey(&spec, reader.paths(), &test_files(&spec, &reader));
-        let targets = cargo::targets(&reader);
-        Ok(Self(Arc::new(Bound { spec, tools, ground, targets })))
+        let crates = cargo::Crates::of(&reader);
+        Ok(Self(Arc::new(Bound { spec, tools, ground, crates, command })))
     }
 
     pub fn framework(&self) -> &str {
@@ -178,18 +191,25 @@ impl Runner {
     /// prints the framework's report in its machine format. Self-contained: it needs bash and the
     /// framework only.
     pub fn script(&self, test_files: &[RelPath], excluded: &[TestId]) -> Vec<u8> {
-        let calls = cargo::calls(&self.0.targets, test_files, excluded);
+        if let Some(command) = &self.0.command {
+            return command.script(excluded);
+        }
+        let calls = self.0.crates.calls(test_files, excluded);
         script::fill(&self.0.spec, test_files, excluded, &calls)
     }
 
     /// A Python 3 program (standard library only): log of `script` to `{id: "passed" | "failed"}`.
     pub fn parser(&self) -> Vec<u8> {
-        report::parser(self.0.spec.report)
+        report::parser(self.report_kind())
     }
 
     /// The same log read by us, with all five outcomes.
     pub fn read_log(&self, log: &[u8]) -> Result<Verdicts, Error> {
-        Ok(report::read(self.0.spec.report, log)?)
+        Ok(report::read(self.report_kind(), log)?)
+    }
+
+    fn report_kind(&self) -> ReportKind {
+        if self.0.command.is_some() { ReportKind::Junit } else { self.0.spec.report }
     }
 
     /// Whether a file sways tests without being one: restored before every grading.
@@ -203,15 +223,18 @@ impl Runner {
     }
 }
 
-/// The interpreter, the modules it must have, and the plugins it may load.
+/// The interpreter, the modules it must have unless a command of the user's runs the tests, and the
+/// plugins it may load.
 fn python_tools(
     spec: &Spec,
     tree: &dyn Tree,
     root: &Path,
     machine: &Machine,
+    commanded: bool,
 ) -> Result<Tools, Error> {
     let python = python::find(root, machine)?;
-    if let Some(module) = spec.needs.modules.iter().find(|module| !python.has(module)) {
+    if !commanded && let Some(module) = spec.needs.modules.iter().find(|module| !python.has(module))
+    {
         let interpreter = python.program.clone();
         let install = spec.needs.install.replace("{python}", &interpreter.display().to_string());
         return Err(Error::NoModule { module: module.clone(), interpreter, install });
@@ -250,7 +273,7 @@ fn with_constants(mut tools: Tools, spec: &Spec) -> Tools {
 fn test_files(spec: &Spec, reader: &Reader<'_>) -> Vec<RelPath> {
     match spec.tools {
         ToolKind::Python => reader.test_files(&spec.tests),
-        ToolKind::Cargo => cargo::targets(reader).into_keys().collect(),
+        ToolKind::Cargo => cargo::Crates::of(reader).test_files(),
     }
 }
 

@@ -21,24 +21,93 @@ pub(super) struct Target {
     pub name: String,
 }
 
-/// Every integration test target with libtest's harness that builds with the default features, by file.
-pub(super) fn targets(reader: &Reader<'_>) -> BTreeMap<RelPath, Target> {
-    let mut found = BTreeMap::new();
-    for manifest in reader.named("Cargo.toml") {
-        let text = String::from_utf8_lossy(&reader.bytes(manifest)).into_owned();
-        let Ok(table) = text.parse::<Table>() else { continue };
-        if table.contains_key("package") && !manifest.as_str().starts_with("target/") {
-            for target in targets_of(&table, manifest.parent(), reader) {
-                found.insert(target.file.clone(), target);
+/// The packages of a tree.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Crates {
+    /// Every integration test with libtest's harness that builds with the default features.
+    targets: BTreeMap<RelPath, Target>,
+    /// Directories of the packages in which a new file below `tests/` is a target.
+    automatic: BTreeSet<String>,
+}
+
+impl Crates {
+    pub(super) fn of(reader: &Reader<'_>) -> Self {
+        let mut crates = Self::default();
+        for manifest in reader.named("Cargo.toml") {
+            let text = String::from_utf8_lossy(&reader.bytes(manifest)).into_owned();
+            let Ok(table) = text.parse::<Table>() else { continue };
+            if table.contains_key("package") && !manifest.as_str().starts_with("target/") {
+                for target in targets_of(&table, manifest.parent(), reader) {
+                    crates.targets.insert(target.file.clone(), target);
+                }
+                if finds_tests(&table) {
+                    crates.automatic.insert(manifest.parent().to_owned());
+                }
             }
         }
+        crates
     }
-    found
+
+    pub(super) fn test_files(&self) -> Vec<RelPath> {
+        self.targets.keys().cloned().collect()
+    }
+
+    /// Where a new test file is a target of the same package as `neighbour`.
+    pub(super) fn tests_directory(&self, neighbour: &RelPath) -> Option<String> {
+        let directory = &self.targets.get(neighbour)?.directory;
+        let place =
+            if directory.is_empty() { "tests".to_owned() } else { format!("{directory}/tests") };
+        self.automatic.contains(directory).then_some(place)
+    }
+
+    /// The target that a file is; a file that is not in the original tree may be a new one.
+    fn target(&self, file: &RelPath) -> Option<Target> {
+        let new = || {
+            let directory = file.parent().strip_suffix("tests")?;
+            let directory = directory.strip_suffix('/').unwrap_or(directory).to_owned();
+            let name = file.file_name().strip_suffix(".rs")?.to_owned();
+            let known = self.automatic.contains(&directory);
+            known.then(|| Target { file: file.clone(), directory, name })
+        };
+        self.targets.get(file).cloned().or_else(new)
+    }
+
+    /// The calls that the script template makes: one build a package, one run a test file.
+    pub(super) fn calls(&self, files: &[RelPath], excluded: &[TestId]) -> String {
+        let mut builds: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        let mut runs = Vec::new();
+        for target in files.iter().filter_map(|file| self.target(file)) {
+            let directory = if target.directory.is_empty() { "." } else { &target.directory };
+            let directory = script::quote(directory);
+            let mut run = format!("run {directory} {}", script::quote(target.file.as_str()));
+            let prefix = format!("{}::", target.file);
+            for name in excluded.iter().filter_map(|id| id.strip_prefix(&prefix)) {
+                run.push_str(" --skip ");
+                run.push_str(&script::quote(name));
+            }
+            runs.push(run);
+            builds
+                .entry(directory)
+                .or_default()
+                .push(format!("--test {}", script::quote(&target.name)));
+        }
+        let builds = builds
+            .into_iter()
+            .map(|(directory, tests)| format!("build {directory} {}", tests.join(" ")));
+        builds.chain(runs).collect::<Vec<_>>().join("\n")
+    }
+}
+
+/// Whether cargo takes every file below `tests/` for a target.
+fn finds_tests(manifest: &Table) -> bool {
+    let package = manifest.get("package").and_then(Value::as_table);
+    package.and_then(|package| package.get("autotests")).and_then(Value::as_bool) != Some(false)
 }
 
 fn targets_of(manifest: &Table, directory: &str, reader: &Reader<'_>) -> Vec<Target> {
     let prefix = if directory.is_empty() { String::new() } else { format!("{directory}/") };
-    let field = |table: &Table, name: &str| table.get(name).and_then(Value::as_str).map(str::to_owned);
+    let field =
+        |table: &Table, name: &str| table.get(name).and_then(Value::as_str).map(str::to_owned);
     let mut found = Vec::new();
     let mut named = BTreeSet::new();
     let explicit = manifest.get("test").and_then(Value::as_array);
@@ -46,7 +115,11 @@ fn targets_of(manifest: &Table, directory: &str, reader: &Reader<'_>) -> Vec<Tar
         let Some(name) = field(table, "name") else { continue };
         let path = field(table, "path").unwrap_or_else(|| {
             let nested = format!("tests/{name}/main.rs");
-            if reader.has(&format!("{prefix}{nested}")) { nested } else { format!("tests/{name}.rs") }
+            if reader.has(&format!("{prefix}{nested}")) {
+                nested
+            } else {
+                format!("tests/{name}.rs")
+            }
         });
         let file = format!("{prefix}{}", path.trim_start_matches("./"));
         named.insert(file.clone());
@@ -55,14 +128,14 @@ fn targets_of(manifest: &Table, directory: &str, reader: &Reader<'_>) -> Vec<Tar
             found.push((file, name));
         }
     }
-    let package = manifest.get("package").and_then(Value::as_table);
-    let automatic = package.and_then(|package| package.get("autotests")).and_then(Value::as_bool);
-    if automatic != Some(false) {
+    if finds_tests(manifest) {
         let below = format!("{prefix}tests/");
         for path in reader.paths() {
             let Some(rest) = path.as_str().strip_prefix(&below) else { continue };
             let stem = rest.strip_suffix("/main.rs").or_else(|| rest.strip_suffix(".rs"));
-            if let Some(name) = stem.filter(|name| !name.contains('/') && !named.contains(path.as_str())) {
+            if let Some(name) =
+                stem.filter(|name| !name.contains('/') && !named.contains(path.as_str()))
+            {
                 found.push((path.to_string(), name.to_owned()));
             }
         }
@@ -94,35 +167,11 @@ fn default_features_hold(manifest: &Table, target: &Table) -> bool {
     strings(target.get("required-features")).iter().all(|feature| on.contains(feature))
 }
 
-/// The calls that the script template makes: one build a package, one run a test file.
-pub(super) fn calls(targets: &BTreeMap<RelPath, Target>, files: &[RelPath], excluded: &[TestId]) -> String {
-    let mut builds: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-    let mut runs = Vec::new();
-    for target in files.iter().filter_map(|file| targets.get(file)) {
-        let test = format!("--test {}", script::quote(&target.name));
-        builds.entry(directory(target)).or_default().push(test);
-        let mut run = format!("run {} {}", script::quote(directory(target)), script::quote(target.file.as_str()));
-        let prefix = format!("{}::", target.file);
-        for name in excluded.iter().filter_map(|id| id.strip_prefix(&prefix)) {
-            run.push_str(" --skip ");
-            run.push_str(&script::quote(name));
-        }
-        runs.push(run);
-    }
-    let builds = builds
-        .into_iter()
-        .map(|(directory, tests)| format!("build {} {}", script::quote(directory), tests.join(" ")));
-    builds.chain(runs).collect::<Vec<_>>().join("\n")
-}
-
-fn directory(target: &Target) -> &str {
-    if target.directory.is_empty() { "." } else { &target.directory }
-}
-
 /// Mounts and environment for cargo: the toolchain's own programs rather than rustup's proxies, which
 /// want to write, and the registry without the credentials beside it.
 pub(super) fn tools(root: &Path, machine: &Machine) -> Result<Tools, Error> {
-    let cargo = machine.path.iter().map(|directory| directory.join("cargo")).find(|path| path.is_file());
+    let cargo =
+        machine.path.iter().map(|directory| directory.join("cargo")).find(|path| path.is_file());
     let cargo = cargo.ok_or(Error::NoCargo)?;
     let real = fs::canonicalize(&cargo).unwrap_or_else(|_| cargo.clone());
     let proxied = real.file_name().is_some_and(|name| name == "rustup");
@@ -188,7 +237,8 @@ fn named_by_file(directory: &Path) -> Option<String> {
     let read = |name: &str| fs::read_to_string(directory.join(name)).ok();
     let text = read("rust-toolchain").or_else(|| read("rust-toolchain.toml"))?;
     let table: Option<Table> = text.parse().ok();
-    let toolchain = table.as_ref().and_then(|table| table.get("toolchain")).and_then(Value::as_table);
+    let toolchain =
+        table.as_ref().and_then(|table| table.get("toolchain")).and_then(Value::as_table);
     let value = |key: &str| toolchain?.get(key)?.as_str().map(str::to_owned);
     let bare = text.trim();
     value("path")

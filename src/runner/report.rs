@@ -1,5 +1,6 @@
 //! The report in a script's log: the last block between the two marker lines, and its readers.
 
+mod junit;
 mod libtest;
 mod lines;
 
@@ -30,7 +31,7 @@ pub(super) fn read(kind: ReportKind, log: &[u8]) -> Result<Verdicts, NoReport> {
     let block = block(log)?;
     match kind {
         ReportKind::Lines => lines::read(&block),
-        ReportKind::Junit => Err(NoReport::Absent),
+        ReportKind::Junit => junit::read(&block),
         ReportKind::Libtest => libtest::read(&block),
     }
 }
@@ -39,7 +40,7 @@ pub(super) fn read(kind: ReportKind, log: &[u8]) -> Result<Verdicts, NoReport> {
 pub(super) fn parser(kind: ReportKind) -> Vec<u8> {
     let reader = match kind {
         ReportKind::Lines => include_str!("report/lines.py"),
-        ReportKind::Junit => "",
+        ReportKind::Junit => include_str!("report/junit.py"),
         ReportKind::Libtest => include_str!("report/libtest.py"),
     };
     format!("{}\n\n{}", include_str!("report/log.py"), reader).into_bytes()

@@ -219,3 +219,5 @@ mod pytest;
 mod unittest;
 mod instrument;
 mod cargo;
+mod command;
+mod controls;

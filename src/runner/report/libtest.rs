@@ -40,8 +40,8 @@ fn verdicts(files: Vec<TestFile<'_>>) -> Result<Verdicts, NoReport> {
         };
         for (name, outcome) in tests {
             let name = text(name);
-            let outcome = outcome
-                .ok_or_else(|| NoReport::Incomplete(format!("{name:?} has no outcome")))?;
+            let outcome =
+                outcome.ok_or_else(|| NoReport::Incomplete(format!("{name:?} has no outcome")))?;
             verdicts.add(format!("{}::{name}", text(file.name)), outcome);
         }
     }
@@ -83,7 +83,8 @@ fn status(line: &[u8]) -> Option<(&[u8], Outcome)> {
         (&rest[..at], outcome)
     };
     let suffixes: [&[u8]; 3] = [b" - should panic", b" - compile fail", b" - compile"];
-    let plain = suffixes.iter().fold(name, |name, suffix| name.strip_suffix(*suffix).unwrap_or(name));
+    let plain =
+        suffixes.iter().fold(name, |name, suffix| name.strip_suffix(*suffix).unwrap_or(name));
     Some((plain, outcome))
 }
 

@@ -88,14 +88,21 @@ fn a_test_file_that_does_not_compile_is_an_error_and_a_crate_that_does_not_is_no
 
 #[test]
 fn a_workspace_and_explicit_targets_are_understood() {
-    let manifest = |more: &str| format!("[package]\nname = \"inner\"\nversion = \"0.1.0\"\nedition = \"2021\"\nautotests = false\n{more}");
+    let manifest = |more: &str| {
+        format!(
+            "[package]\nname = \"inner\"\nversion = \"0.1.0\"\nedition = \"2021\"\nautotests = false\n{more}"
+        )
+    };
     let targets = "[[test]]\nname = \"odd\"\npath = \"checks/odd one.rs\"\n\n[[test]]\nname = \"own\"\npath = \"tests/own.rs\"\nharness = false\n\n[[test]]\nname = \"more\"\npath = \"tests/more.rs\"\nrequired-features = [\"more\"]\n\n[features]\nmore = []\n";
     let repository = Repository::with(&[
         ("Cargo.toml", "[workspace]\nmembers = [\"crates/*\"]\nresolver = \"2\"\n"),
         ("crates/inner/Cargo.toml", &manifest(targets)),
         ("crates/inner/src/lib.rs", LIB),
         ("crates/inner/data.txt", "here"),
-        ("crates/inner/checks/odd one.rs", "#[test] fn reads() { assert!(std::fs::read(\"data.txt\").is_ok()); assert!(std::env::var(\"CARGO_MANIFEST_DIR\").is_ok()); }\n"),
+        (
+            "crates/inner/checks/odd one.rs",
+            "#[test] fn reads() { assert!(std::fs::read(\"data.txt\").is_ok()); assert!(std::env::var(\"CARGO_MANIFEST_DIR\").is_ok()); }\n",
+        ),
         ("crates/inner/tests/own.rs", "fn main() {}\n"),
         ("crates/inner/tests/more.rs", "#[test] fn m() {}\n"),
         ("crates/inner/tests/unlisted.rs", "#[test] fn u() {}\n"),
@@ -113,7 +120,10 @@ fn a_crate_with_unit_tests_only_is_told_so() {
 #[test]
 fn a_candidate_is_screened_by_the_script_itself() {
     use ssr_mcp::tree::Changes;
-    let repository = small(&[("tests/a.rs", "#[test] fn a() { assert_eq!(small::one(), 2); }\n#[test] fn b() { panic!() }\n")]);
+    let repository = small(&[(
+        "tests/a.rs",
+        "#[test] fn a() { assert_eq!(small::one(), 2); }\n#[test] fn b() { panic!() }\n",
+    )]);
     let root = repository.root();
     let runner = detect(root).unwrap();
     let path = |name: &str| RelPath::parse(name.as_bytes()).unwrap();
@@ -123,7 +133,12 @@ fn a_candidate_is_screened_by_the_script_itself() {
     };
     let candidates = ["3", "oops", "2", "4"].map(candidate);
     let tests = ["tests/a.rs::a".to_owned()];
-    let program = runner.screen_program(&candidates, &tests, &[path("tests/a.rs")], std::time::Duration::from_mins(2));
+    let program = runner.screen_program(
+        &candidates,
+        &tests,
+        &[path("tests/a.rs")],
+        std::time::Duration::from_mins(2),
+    );
     let trials = runner.read_screen(&super::instrument::measure(&runner, root, &program));
     let passed: Vec<_> = trials.iter().map(|trial| trial.passed.len()).collect();
     assert_eq!(passed, [0, 0, 1]);
@@ -134,7 +149,10 @@ fn a_candidate_is_screened_by_the_script_itself() {
 fn semver_has_its_34_tests_both_times() {
     let place = Path::new("/tmp/semver-1.0.28");
     if !place.is_dir() {
-        eprintln!("NOT RUN: {} is missing (the crate's sources, dependencies fetched)", place.display());
+        eprintln!(
+            "NOT RUN: {} is missing (the crate's sources, dependencies fetched)",
+            place.display()
+        );
         return;
     }
     let repository = Repository::with(&[]);

@@ -48,14 +48,33 @@ fn projects() -> [Repository; 2] {
         Repository::with(&[
             ("pkg/__init__.py", ""),
             ("pkg/base.py", "def make(x):\n    if x:\n        return 'full'\n    return 'empty'\n"),
-            ("pkg/top.py", "from pkg.base import make\nMADE = make(1)\ndef top():\n    return MADE\n"),
+            (
+                "pkg/top.py",
+                "from pkg.base import make\nMADE = make(1)\ndef top():\n    return MADE\n",
+            ),
             ("pkg/lazy.py", "VALUE = 3\n"),
             ("pkg/data.txt", "data"),
             ("pkg/alone.py", "VALUE = 4\n"),
-            ("tests/test_top.py", &test("test_top", "from pkg.top import top", "assert top() == 'full'")),
-            ("tests/test_base.py", &test("test_base", "from pkg import base", "assert base.make(0) == 'empty'")),
-            ("tests/test_lazy.py", &test("test_lazy", "", "from pkg.lazy import VALUE; open('pkg/data.txt').read(); assert VALUE")),
-            ("tests/test_sub.py", &test("test_sub", "import subprocess", "subprocess.run(['true'])")),
+            (
+                "tests/test_top.py",
+                &test("test_top", "from pkg.top import top", "assert top() == 'full'"),
+            ),
+            (
+                "tests/test_base.py",
+                &test("test_base", "from pkg import base", "assert base.make(0) == 'empty'"),
+            ),
+            (
+                "tests/test_lazy.py",
+                &test(
+                    "test_lazy",
+                    "",
+                    "from pkg.lazy import VALUE; open('pkg/data.txt').read(); assert VALUE",
+                ),
+            ),
+            (
+                "tests/test_sub.py",
+                &test("test_sub", "import subprocess", "subprocess.run(['true'])"),
+            ),
         ])
     })
 }
@@ -76,7 +95,8 @@ fn reach_sees_imports_lazy_imports_data_and_processes() {
         let program = runner.reach_program(&runner.test_files(&tree)).unwrap();
         let reach = runner.read_reach(&measure(&runner, root, &program), &tree).unwrap();
         let of = |name: &str| {
-            let files: Vec<_> = reach.files[name].iter().map(|f| f.trim_start_matches("tests/test_")).collect();
+            let files: Vec<_> =
+                reach.files[name].iter().map(|f| f.trim_start_matches("tests/test_")).collect();
             files.join(" ")
         };
         assert_eq!(of("pkg/base.py"), "base.py sub.py top.py");
@@ -142,6 +162,9 @@ fn screening_stops_at_the_first_candidate_that_passes_and_leaves_the_tree_as_it_
         let late: Vec<_> = trials.iter().map(|trial| trial.timed_out).collect();
         assert_eq!(late, [false, false, true, false, false, false]);
         assert!(!root.join("new/file.py").exists());
-        assert_eq!(std::fs::read(root.join("pkg/base.py")).unwrap(), b"def make(x):\n    return 'wrong'\n");
+        assert_eq!(
+            std::fs::read(root.join("pkg/base.py")).unwrap(),
+            b"def make(x):\n    return 'wrong'\n"
+        );
     }
 }
