@@ -112,13 +112,7 @@ impl Harness {
     }
     /// Runs the script on base + `changes`, then the parser on its log in a sandbox of its own.
     /// Equal arguments are answered from the memo (`fresh` asks for a new run).
-    pub fn run(
-        &self,
-        _changes: &Changes,
-        _program: Program<'_>,
-        _how: How,
-        _fresh: bool,
-    ) -> Result<ScriptRun, Error> {
+    pub fn run(&self, _changes: &Changes, _program: Program<'_>, _how: How, _fresh: bool) -> Result<ScriptRun, Error> {
         todo!()
     }
     /// Screens candidates in order on base + `changes`: each candidate's own changes on top, the

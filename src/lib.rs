@@ -1,13 +1,13 @@
 //! Self-play software-engineering RL on a developer's own repository.
 
-pub mod artifact;
+pub mod tree;
 pub mod dice;
 pub mod diff;
-pub mod harness;
-pub mod reward;
-pub mod runner;
-pub mod sandbox;
-pub mod syntax;
-pub mod tree;
 pub mod verdict;
+pub mod artifact;
+pub mod reward;
+pub mod syntax;
+pub mod sandbox;
 pub mod workspace;
+pub mod runner;
+pub mod harness;

@@ -63,7 +63,7 @@ fn attempt(machine: &Machine, dir: &Path, secret: &Path) -> Result<(), Unavailab
         root: ROOT.into(),
         changes: Changes::new(),
         mounts: vec![Mount {
-            source: machine.helper.to_path_buf(),
+            source: machine.helper.clone(),
             target: PROGRAM.into(),
             access: Access::ReadOnly,
         }],
@@ -90,12 +90,12 @@ fn attempt(machine: &Machine, dir: &Path, secret: &Path) -> Result<(), Unavailab
     };
     let finished = Live::start(machine, &view)
         .and_then(|mut live| live.run(&step, &Cancel::new()))
-        .map_err(|error| explain(error.to_string()))?;
+        .map_err(|error| explain(&error.to_string()))?;
     match finished.end {
         End::Exited(0) => Ok(()),
         end => {
             let said = String::from_utf8_lossy(&finished.stdout.head).into_owned();
-            Err(explain(format!(
+            Err(explain(&format!(
                 "the probe inside the sandbox ended with {end:?}: {}",
                 said.trim()
             )))
@@ -104,7 +104,7 @@ fn attempt(machine: &Machine, dir: &Path, secret: &Path) -> Result<(), Unavailab
 }
 
 /// The fix that fits a reason, from what this machine's settings say.
-fn explain(reason: String) -> Unavailable {
+fn explain(reason: &str) -> Unavailable {
     let setting = |name: &str| {
         fs::read_to_string(format!("/proc/sys/{name}")).ok().map(|text| text.trim().to_owned())
     };

@@ -87,7 +87,7 @@ const NAMESPACES: &[i32] = &[
     libc::CLONE_NEWNET,
 ];
 
-/// Not vsock (it reaches the hypervisor, and on WSL2 starts Windows programs), not AF_ALG, not raw packets.
+/// Not vsock (it reaches the hypervisor, and on WSL2 starts Windows programs), not `AF_ALG`, not raw packets.
 const SOCKETS: &[i32] = &[libc::AF_UNIX, libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK];
 
 /// The filters, each as the bytes of its instructions.
@@ -147,14 +147,14 @@ fn program(rules: Rules, errno: i32, arch: TargetArch) -> Result<BpfProgram, Str
 
 /// The x32 calls of x86-64 have the same architecture and other numbers, so they would pass every rule.
 fn x32_refusal() -> BpfProgram {
-    if !cfg!(target_arch = "x86_64") {
-        return Vec::new();
-    }
-    // Load the call's number; below the x32 bit go on, else refuse as an unknown call.
     const LOAD_WORD: u16 = 0x20;
     const JUMP_GE: u16 = 0x35;
     const RETURN: u16 = 0x06;
     const X32: u32 = 0x4000_0000;
+    if !cfg!(target_arch = "x86_64") {
+        return Vec::new();
+    }
+    // Load the call's number; below the x32 bit go on, else refuse as an unknown call.
     vec![
         sock_filter { code: LOAD_WORD, jt: 0, jf: 0, k: 0 },
         sock_filter { code: JUMP_GE, jt: 0, jf: 1, k: X32 },
@@ -169,22 +169,34 @@ fn x32_refusal() -> BpfProgram {
 
 fn encode(program: &[sock_filter]) -> Vec<u8> {
     let one = |instruction: &sock_filter| {
-        let [a, b] = instruction.code.to_le_bytes();
-        let [e, f, g, h] = instruction.k.to_le_bytes();
-        [a, b, instruction.jt, instruction.jf, e, f, g, h]
+        let sock_filter { code, jt, jf, k } = instruction;
+        [&code.to_le_bytes()[..], &[*jt, *jf], &k.to_le_bytes()].concat()
     };
     program.iter().flat_map(one).collect()
 }
 
 fn decode(bytes: &[u8]) -> Option<BpfProgram> {
     let one = |raw: &[u8]| {
-        let [a, b, jt, jf, e, f, g, h] = *<&[u8; 8]>::try_from(raw).ok()?;
+        let (code, rest) = raw.split_first_chunk()?;
+        let (&[jt, jf], rest) = rest.split_first_chunk()?;
         Some(sock_filter {
-            code: u16::from_le_bytes([a, b]),
+            code: u16::from_le_bytes(*code),
             jt,
             jf,
-            k: u32::from_le_bytes([e, f, g, h]),
+            k: u32::from_le_bytes(rest.try_into().ok()?),
         })
     };
     bytes.chunks(8).map(one).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_filter_survives_its_way_to_the_helper() {
+        for bytes in compile().unwrap() {
+            assert_eq!(encode(&decode(&bytes).unwrap()), bytes);
+        }
+    }
 }

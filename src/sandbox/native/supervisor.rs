@@ -23,10 +23,10 @@ use std::time::{Duration, Instant};
 pub(super) const INIT_ARGUMENT: &str = "__sandbox-init";
 
 /// How long a frame may take to pass, and the helper to die.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Beyond a step's deadline: the grace period, the killing, the reading of files.
-const SLACK: Duration = Duration::from_secs(60);
+const SLACK: Duration = Duration::from_mins(1);
 
 /// How soon a cancellation is seen.
 const TICK: Duration = Duration::from_millis(50);
@@ -59,8 +59,8 @@ impl Live {
         let mut live = Self { channel: Some(channel), helper, limits: view.limits.clone() };
         let policy = Policy {
             view: view.clone(),
-            system: machine.system.to_vec(),
-            filters: machine.filters.to_vec(),
+            system: machine.system.clone(),
+            filters: machine.filters.clone(),
         };
         // A helper that could not even read the policy says why on its way out.
         let sent = live.send(&policy, &[]);
@@ -273,7 +273,7 @@ struct Stream {
 impl Stream {
     /// Reads once; only called when that does not block.
     fn drain(&mut self) {
-        let mut buffer = [0; 1 << 16];
+        let mut buffer = [0; 1 << 14];
         let Some(pipe) = &self.pipe else {
             return;
         };
