@@ -1,7 +1,9 @@
 //! The real sandbox on this machine. Every test also runs as a plain user: see `without_root`.
 
 mod basics;
+mod ending;
 mod secrets;
+mod walls;
 
 use ssr_mcp::sandbox::{Cancel, Captured, End, Finished, Limits, Sandbox, Session, Step, View};
 use ssr_mcp::tree::{Changes, RelPath};
