@@ -1,8 +1,11 @@
 //! The real sandbox on this machine. Every test also runs as a plain user: see `without_root`.
 
 mod basics;
+mod bounds;
 mod ending;
+mod machine;
 mod secrets;
+mod trees;
 mod walls;
 
 use ssr_mcp::sandbox::{Cancel, Captured, End, Finished, Limits, Sandbox, Session, Step, View};
@@ -171,4 +174,10 @@ fn serve(test: &str) -> std::process::Command {
 fn serving() -> bool {
     #[expect(clippy::disallowed_methods, reason = "set by `serve`")]
     std::env::var_os(SERVER).is_some()
+}
+
+/// Says loudly that a test could not be what it says it is.
+fn not_run(why: &str) {
+    use std::io::Write as _;
+    writeln!(std::io::stderr(), "NOT RUN: {why}").unwrap();
 }

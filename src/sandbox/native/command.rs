@@ -12,6 +12,7 @@ use std::ffi::{CString, OsStr, OsString};
 use std::io::Read as _;
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
 
 /// The environment that a step gets where it does not say otherwise.
@@ -55,7 +56,10 @@ impl Command<'_> {
             .map_err(|errno| format!("pipe: {errno}"))?;
         match helper::fork().map_err(|errno| format!("fork: {errno}"))? {
             None => {
-                let why = self.become_command(&program, &argv, &envp, &stdin);
+                // A flaw of ours in the child must not look like an exit of the command.
+                let become_it = || self.become_command(&program, &argv, &envp, &stdin);
+                let why = std::panic::catch_unwind(AssertUnwindSafe(become_it))
+                    .unwrap_or_else(|_| "the sandbox panicked".into());
                 rustix::io::write(&write_reason, why.as_bytes()).ok();
                 helper::finish(127)
             }

@@ -2,7 +2,7 @@
 
 use super::supervisor::Live;
 use super::{
-    Access, Cancel, End, Limits, Machine, Mount, Step, Unavailable, View, helper, landlock,
+    Access, Cancel, End, Error, Limits, Machine, Mount, Step, Unavailable, View, helper, landlock,
 };
 use crate::tree::Changes;
 use std::collections::BTreeMap;
@@ -90,7 +90,10 @@ fn attempt(machine: &Machine, dir: &Path, secret: &Path) -> Result<(), Unavailab
     };
     let finished = Live::start(machine, &view)
         .and_then(|mut live| live.run(&step, &Cancel::new()))
-        .map_err(|error| explain(&error.to_string()))?;
+        .map_err(|error| match error {
+            Error::Setup(reason) => explain(&reason),
+            other => explain(&other.to_string()),
+        })?;
     match finished.end {
         End::Exited(0) => Ok(()),
         end => {
@@ -102,6 +105,18 @@ fn attempt(machine: &Machine, dir: &Path, secret: &Path) -> Result<(), Unavailab
         }
     }
 }
+
+/// What containers forbid; the reason names the call.
+const CONTAINED: &[&str] = &[
+    "unshare",
+    "mount",
+    "open_tree",
+    "pivot_root",
+    "setgroups",
+    "setresgid",
+    "setresuid",
+    "_map:",
+];
 
 /// The fix that fits a reason, from what this machine's settings say.
 fn explain(reason: &str) -> Unavailable {
@@ -117,8 +132,7 @@ fn explain(reason: &str) -> Unavailable {
         "User namespaces are root's alone here: run `sudo sysctl kernel.unprivileged_userns_clone=1`"
     } else if kernel().is_some_and(|version| version < (5, 19)) {
         "Use Linux 5.19 or newer (6.6 where the state is all in memory)"
-    } else if reason.contains("unshare") || reason.contains("mount") || reason.contains("setresuid")
-    {
+    } else if CONTAINED.iter().any(|call| reason.contains(call)) {
         "Something around ssr-mcp forbids namespaces, as containers do by default: run it on the machine itself, in a \
          virtual machine, or in a container started with `--security-opt seccomp=unconfined --security-opt \
          apparmor=unconfined --security-opt systempaths=unconfined`"

@@ -84,7 +84,7 @@ pub(super) struct Upper {
 pub(super) fn build(policy: &Policy, sources: &Sources) -> Result<Upper, String> {
     let private = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
     rustix::mount::mount_change("/", private)
-        .map_err(|errno| format!("make / private: {errno}"))?;
+        .map_err(|errno| format!("mount / private: {errno}"))?;
     let root = Root::new(policy.view.limits.disk)?;
     root.add_system(policy, sources)?;
     root.add_devices(sources)?;

@@ -1,7 +1,6 @@
 //! What a command cannot reach: the machine's files, its network, the kernel's risky calls.
 
 use super::*;
-use std::io::Write as _;
 use std::net::{TcpListener, UdpSocket};
 use std::os::unix::net::UnixListener;
 
@@ -203,7 +202,7 @@ fn a_set_user_id_program_gives_no_rights() {
 #[track_caller]
 fn check_runs(program: &str, arguments: &[&str], expect: &str) {
     if !Path::new(program).exists() {
-        writeln!(std::io::stderr(), "NOT RUN: {program} is not on this machine").unwrap();
+        not_run(&format!("{program} is not on this machine"));
         return;
     }
     let world = World::new(&[]);
@@ -255,7 +254,7 @@ fn node_runs_with_workers_and_web_assembly() {
 #[test]
 fn java_starts() {
     if !Path::new("/usr/bin/java").exists() {
-        writeln!(std::io::stderr(), "NOT RUN: java is not on this machine").unwrap();
+        not_run("java is not on this machine");
         return;
     }
     let world = World::new(&[(
@@ -269,7 +268,7 @@ fn java_starts() {
 #[test]
 fn a_compiler_builds_and_its_program_runs_in_the_tree() {
     if !Path::new("/usr/bin/gcc").exists() {
-        writeln!(std::io::stderr(), "NOT RUN: gcc is not on this machine").unwrap();
+        not_run("gcc is not on this machine");
         return;
     }
     let world = World::new(&[("a.c", "#include <stdio.h>\nint main(void) { puts(\"ok\"); }")]);
