@@ -227,12 +227,14 @@ impl Sandbox {
 
     /// Builds the view. The first step starts at once.
     pub fn open(&self, view: &View) -> Result<Session, Error> {
-        Ok(Session { live: native::Live::start(&self.machine, view)?, root: view.root.clone() })
+        let mut live = native::Live::start(&self.machine, view)?;
+        live.wait_ready()?;
+        Ok(Session { live, root: view.root.clone() })
     }
 
     /// `open`, one step, close.
     pub fn run(&self, view: &View, step: &Step, cancel: &Cancel) -> Result<Finished, Error> {
-        self.open(view)?.run(step, cancel)
+        native::Live::start(&self.machine, view)?.run(step, cancel)
     }
 }
 
