@@ -20,6 +20,8 @@ pub(super) struct Lists {
     pub(super) expressions: Vec<Expression>,
     pub(super) imports: Vec<Import>,
     pub(super) comments: Vec<Span>,
+    /// Names where they are declared, in source order.
+    pub(super) declared: Vec<Span>,
     pub(super) attribute_names: BTreeSet<String>,
     pub(super) module_names: BTreeSet<String>,
 }
@@ -161,6 +163,9 @@ impl Walk<'_> {
         }
         if roles.is(Flag::Local) {
             self.local(node, place);
+            if roles.is(Flag::Skip) {
+                self.lists.declared.push(node.byte_range());
+            }
         }
         if roles.is(Flag::Branch)
             && let Some(function) = place.function

@@ -236,6 +236,8 @@ fn call(collector: &mut Collector<'_>, expression: &Expression) {
         && !collector.language.typed()
     {
         let text = collector.text(argument);
+        // The call's parentheses may be what lets it go on over lines.
+        let text = if text.contains(&b'\n') { [b"(", text, b")"].concat() } else { text.to_vec() };
         collector.replace(Operator::CallToArgument, expression.function, &expression.range, text);
     }
 }
