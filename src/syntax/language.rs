@@ -47,6 +47,11 @@ impl Language {
         compiled.as_deref().map_err(Clone::clone)
     }
 
+    /// Whether the queries compile. They are compiled once, here or at the first parse.
+    pub fn check(&self) -> Result<(), GrammarError> {
+        self.compile().map(|_| ())
+    }
+
     pub fn name(&self) -> &str {
         &self.0.grammar.name
     }

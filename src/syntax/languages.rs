@@ -49,7 +49,20 @@ macro_rules! folders {
 }
 
 /// A folder that inherits comes after the one it inherits from.
-const FOLDERS: &[Folder] = &folders!["python", "rust"];
+const FOLDERS: &[Folder] = &folders![
+    "python",
+    "rust",
+    "javascript",
+    "typescript",
+    "tsx",
+    "go",
+    "java",
+    "c",
+    "cpp",
+    "ruby",
+    "php",
+    "csharp",
+];
 
 /// A query's text and the file that errors name.
 #[derive(Clone, Debug)]

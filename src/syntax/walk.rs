@@ -229,10 +229,13 @@ impl Walk<'_> {
     fn block(&mut self, node: &Node<'_>, child: &Place) -> usize {
         let id = self.lists.blocks.len();
         let range = node.byte_range();
-        if let Some(function) = child.function
-            && self.lists.functions[function].body == range
+        // The outermost block comes first; some grammars put it inside the braces.
+        if let Some(function) = child.function.map(|function| &mut self.lists.functions[function])
+            && function.block.is_none()
+            && function.body.start <= range.start
+            && range.end <= function.body.end
         {
-            self.lists.functions[function].block = Some(id);
+            function.block = Some(id);
         }
         self.lists.blocks.push(Block {
             range,
