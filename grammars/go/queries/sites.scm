@@ -18,9 +18,9 @@
 (interface_type) @ignore
 (keyed_element . (literal_element (identifier) @skip))
 
-(assignment_statement left: (_) @target operator: "=" right: (_) @value) @statement.assignment
-(assignment_statement left: (_) @target operator: _ @operator right: (_) @value) @statement.augmented_assignment
-(short_var_declaration right: (_) @value) @statement.assignment
+(statement_list (assignment_statement left: (_) @target operator: "=" right: (_) @value) @statement.assignment)
+(statement_list (assignment_statement left: (_) @target operator: _ @operator right: (_) @value) @statement.augmented_assignment)
+(statement_list (short_var_declaration right: (_) @value) @statement.assignment)
 (var_declaration) @statement.assignment
 (const_declaration) @statement.definition
 (return_statement . (expression_list . (_) @value .)) @statement.return
@@ -39,8 +39,8 @@
 (continue_statement) @statement.continue
 ((expression_statement) @statement.raise (#match? @statement.raise "^panic[(]"))
 (expression_statement) @statement.expression
-(inc_statement) @statement.augmented_assignment
-(dec_statement) @statement.augmented_assignment
+(statement_list (inc_statement) @statement.augmented_assignment)
+(statement_list (dec_statement) @statement.augmented_assignment)
 (inc_statement "++" @operator) @parts
 (dec_statement "--" @operator) @parts
 (send_statement) @statement.other

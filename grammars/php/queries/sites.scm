@@ -19,7 +19,6 @@
 (property_declaration) @ignore
 (global_declaration) @ignore
 (unset_statement) @ignore
-(isset_expression) @ignore
 (case_statement value: (_) @ignore)
 
 (expression_statement . (assignment_expression left: (_) @target right: (_) @value) .) @statement.assignment
