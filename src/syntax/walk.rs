@@ -153,7 +153,7 @@ impl Walk<'_> {
             self.lists.assertions.push(assertion);
         }
         if roles.is(Flag::Scope) && !roles.is(Flag::Function) {
-            self.scopes.push(self.name_of(roles));
+            self.scopes.push(self.last_name_of(roles));
         }
         if roles.is(Flag::Function) {
             self.function(node, roles, whole, child);
@@ -248,6 +248,9 @@ impl Walk<'_> {
 
     fn function(&mut self, node: &Node<'_>, roles: &NodeRoles, range: Span, child: &mut Place) {
         let name = self.name_of(roles);
+        // A method outside its type names it.
+        let qualifier = roles.part(Part::Object).and_then(|span| self.utf8(span));
+        self.scopes.extend(qualifier);
         self.scopes.push(name.clone());
         let end = node.end_byte();
         let function = Function {
@@ -272,7 +275,7 @@ impl Walk<'_> {
     }
 
     fn test(&mut self, node: &Node<'_>, roles: &NodeRoles, range: Span, child: &mut Place) {
-        let name = self.name_of(roles);
+        let name = self.last_name_of(roles);
         let mut path = self.scopes.clone();
         path.push(name.clone());
         let is_function = roles.is(Flag::Function) && node.is_named();
@@ -287,8 +290,28 @@ impl Walk<'_> {
     }
 
     fn parameter(&mut self, node: &Node<'_>, roles: &NodeRoles, place: &Place) {
+        let Some(function) = place.function else { return };
+        if node.start_byte() >= self.lists.functions[function].body.start {
+            // A nameless function's, in the body.
+            return self.nameless_parameter(node, roles, function);
+        }
+        let parts = roles.parts();
+        let names: Vec<Span> = parts.all(Part::Name).cloned().collect();
+        let own = [node.byte_range()];
+        for span in if names.is_empty() { &own[..] } else { &names } {
+            self.add_parameter(span, roles, function);
+        }
+    }
+
+    fn nameless_parameter(&mut self, node: &Node<'_>, roles: &NodeRoles, function: usize) {
         let span = roles.part(Part::Name).cloned().unwrap_or(node.byte_range());
-        let Some((name, function)) = self.utf8(&span).zip(place.function) else { return };
+        if let Some(name) = self.utf8(&span) {
+            self.locals[function].insert(name);
+        }
+    }
+
+    fn add_parameter(&mut self, span: &Span, roles: &NodeRoles, function: usize) {
+        let Some(name) = self.utf8(span) else { return };
         let ty = roles.part(Part::Type);
         let default = roles.part(Part::Default).map(|value| {
             let from = ty.map_or(span.end, |ty| ty.end.max(span.end));
@@ -351,8 +374,16 @@ impl Walk<'_> {
     }
 
     fn name_of(&self, roles: &NodeRoles) -> String {
-        let name =
-            roles.part(Part::Name).map(|span| String::from_utf8_lossy(&self.source[span.clone()]));
+        self.unquoted(roles.parts().get(Part::Name))
+    }
+
+    /// A test or suite made by a call or macro has that one's name before its own.
+    fn last_name_of(&self, roles: &NodeRoles) -> String {
+        self.unquoted(roles.parts().all(Part::Name).last())
+    }
+
+    fn unquoted(&self, span: Option<&Span>) -> String {
+        let name = span.map(|span| String::from_utf8_lossy(&self.source[span.clone()]));
         name.unwrap_or_default().trim_matches(['"', '\'', '`']).to_owned()
     }
 

@@ -11,7 +11,6 @@
 (preproc_call) @ignore
 (preproc_ifdef name: (identifier) @skip)
 (preproc_if condition: (_) @ignore)
-(parameter_list) @ignore
 (type_descriptor) @ignore
 (struct_specifier) @ignore
 (union_specifier) @ignore

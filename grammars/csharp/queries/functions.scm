@@ -8,6 +8,7 @@
 (namespace_declaration name: (_) @name) @scope
 
 (parameter type: (_) @type name: (identifier) @name) @parameter
+(parameter name: (identifier) @name (_) @default .) @parameter
 (variable_declarator name: (identifier) @local @skip)
 (foreach_statement left: (identifier) @local @skip)
 (assignment_expression left: (identifier) @local)

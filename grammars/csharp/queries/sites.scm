@@ -5,7 +5,6 @@
 
 (using_directive) @ignore
 (attribute_list) @ignore
-(parameter_list) @ignore
 (type_argument_list) @ignore
 (type_parameter_list) @ignore
 (base_list) @ignore

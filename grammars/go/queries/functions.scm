@@ -1,5 +1,7 @@
 (function_declaration name: (_) @name body: (block) @body) @function
 (function_declaration name: (_) @name result: (_) @type body: (block) @body) @function
+(method_declaration receiver: (parameter_list (parameter_declaration type: (type_identifier) @object))) @parts
+(method_declaration receiver: (parameter_list (parameter_declaration type: (pointer_type (type_identifier) @object)))) @parts
 (method_declaration name: (_) @name body: (block) @body) @function
 (method_declaration name: (_) @name result: (_) @type body: (block) @body) @function
 

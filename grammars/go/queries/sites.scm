@@ -4,7 +4,6 @@
 (import_declaration) @ignore
 (package_clause) @ignore
 (type_declaration) @ignore
-(parameter_list) @ignore
 (type_arguments) @ignore
 (array_type) @ignore
 (slice_type) @ignore

@@ -12,7 +12,6 @@
 (type_parameters) @ignore
 (generic_type) @ignore
 (array_type) @ignore
-(formal_parameters) @ignore
 (superclass) @ignore
 (super_interfaces) @ignore
 (throws) @ignore

@@ -14,6 +14,7 @@
 (augmented_assignment_expression left: (variable_name) @local)
 (foreach_statement (_) . (variable_name) @local @skip)
 (foreach_statement (pair (variable_name) @local @skip))
+(simple_parameter name: (_) @skip)
 (catch_clause name: (_) @skip)
 
 (catch_clause) @branch

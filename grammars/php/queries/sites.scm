@@ -6,7 +6,6 @@
 (text) @ignore
 (namespace_use_declaration) @ignore
 (attribute_list) @ignore
-(formal_parameters) @ignore
 (encapsed_string (variable_name)) @ignore
 (heredoc) @ignore
 (nowdoc) @ignore

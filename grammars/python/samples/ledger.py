@@ -83,3 +83,8 @@ async def fetch(client, key, default=None):
     value = await client.get(key)
     a = 1; b = 2
     return (value or default), a + b, lambda x, y: x - y
+
+
+def mix(seed, value):
+    high = seed << 4 | value & 0xff
+    return high ^ ~value

@@ -81,6 +81,15 @@ pub fn count(words: &[&str], from: usize) -> BTreeMap<String, usize> {
     counts
 }
 
+/// Mixes two numbers.
+pub fn mix(seed: u32, value: u32, shift: i32) -> i32 {
+    let high = seed << 4 | value & 0xff;
+    let low = (high + value) * 3 % 7 - seed / 2;
+    let mut sum = -shift + low as i32;
+    sum -= i32::try_from(value).unwrap_or(0);
+    sum
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
