@@ -54,7 +54,7 @@ impl Source {
         words::free_names(text).into_iter().all(|name| {
             self.owners.get(name).is_none_or(|owners| {
                 chain.iter().any(|function| owners.contains(function))
-                    || self.parsed.module_names().binary_search_by(|m| m.as_str().cmp(name)).is_ok()
+                    || self.parsed.module_names().contains(name)
             })
         })
     }

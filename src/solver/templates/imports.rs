@@ -13,7 +13,7 @@ pub(super) fn propose(work: &Work<'_>, out: &mut Collector<'_>) {
         return;
     };
     for name in &work.clues.missing {
-        if parsed.module_names().binary_search(name).is_ok() {
+        if parsed.module_names().contains(name) {
             continue;
         }
         let used = super::super::words::identifiers(work.source.bytes()).any(|(_, word)| word == name);

@@ -1,6 +1,7 @@
 //! One token changed: operators, negations, exchanged operands and statements. Most small injections
 //! are their own inverse, so the injector's own operators serve here as well.
 
+use super::super::place;
 use super::super::proposal::{Collector, Template};
 use super::{Work, is_simple, replace};
 use crate::syntax::structural::{self, Operator};
@@ -12,6 +13,37 @@ pub(super) fn propose(work: &Work<'_>, out: &mut Collector<'_>) {
     mutations(work, out);
     operators(work, out);
     negations(work, out);
+    neighbours(work, out);
+}
+
+/// Two statements in a row, the other way round.
+fn neighbours(work: &Work<'_>, out: &mut Collector<'_>) {
+    let statements = work.source.parsed.statements();
+    for (number, first) in work.statements(work.thresholds.cheap) {
+        let Some(block) = first.block else { continue };
+        let block = &work.source.parsed.blocks()[block];
+        let Some(second) = block.statements.get(first.index + 1) else { continue };
+        let second = &statements[*second];
+        let fixed = |kind| {
+            matches!(
+                kind,
+                StatementKind::Docstring | StatementKind::Definition | StatementKind::Import
+            )
+        };
+        if fixed(first.kind)
+            || fixed(second.kind)
+            || !place::alone(work.source, &first.range)
+            || !place::alone(work.source, &second.range)
+        {
+            continue;
+        }
+        let edits = vec![
+            Edit::new(first.range.clone(), work.text(&second.range)),
+            Edit::new(second.range.clone(), work.text(&first.range)),
+        ];
+        let lines = work.lines(Some(number), &(first.range.start..first.range.start));
+        out.site((Template::Swap, 0.3), &lines, 1, vec![(edits, 1.0)]);
+    }
 }
 
 fn mutations(work: &Work<'_>, out: &mut Collector<'_>) {
@@ -150,7 +182,7 @@ fn negations(work: &Work<'_>, out: &mut Collector<'_>) {
                 conditions.extend(condition.map(|span| (expression.statement, span)));
             }
             ExpressionKind::Not => {
-                let inner = expression.parts.iter().map(|(_, span)| span).next_back();
+                let inner = expression.parts.iter().map(|(_, span)| span).last();
                 if let Some(inner) = inner {
                     let bare = vec![(replace(&expression.range, work.text(inner)), 1.0)];
                     out.site((Template::Negation, 0.7), &work.lines_of(expression), 1, bare);

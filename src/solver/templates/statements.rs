@@ -162,7 +162,7 @@ fn insertions(
         alternatives.extend(made.iter().map(|(text, near)| (vec![put(text)], *near)));
     }
     let lines = work.lines(Some(number), &(statement.range.start..statement.range.start));
-    out.site((Template::Insert, 1.0), &lines, 60, alternatives);
+    out.site((Template::Insert, 1.0), &lines, 150, alternatives);
 }
 
 /// One-line statements of like functions and of this one, and what elsewhere gives a value to a name
