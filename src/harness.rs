@@ -14,7 +14,10 @@ pub struct Harness {}
 
 /// The harness could not do its work (exit code 3): never evidence about the code under test.
 #[derive(Debug, thiserror::Error)]
-pub enum Error {}
+pub enum Error {
+    #[error("cancelled")]
+    Cancelled,
+}
 
 /// Who may be running in the sandbox: decides which caches are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -79,7 +82,7 @@ pub struct Baseline {
     /// Already failing, skipped or unstable: excluded from play, with the reason.
     pub excluded: BTreeMap<TestId, String>,
     /// Source file to the test files whose tests may execute it.
-    pub reach: BTreeMap<String, BTreeSet<String>>,
+    pub reach: BTreeMap<RelPath, BTreeSet<RelPath>>,
     /// Wall seconds of a run of everything.
     pub seconds: f64,
 }
