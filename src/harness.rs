@@ -15,6 +15,8 @@ pub struct Harness {}
 /// The harness could not do its work (exit code 3): never evidence about the code under test.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
+    #[error("an instrument of ours failed in the sandbox: {0}")]
+    Instrument(String),
     #[error("cancelled")]
     Cancelled,
 }
@@ -115,7 +117,13 @@ impl Harness {
     }
     /// Runs the script on base + `changes`, then the parser on its log in a sandbox of its own.
     /// Equal arguments are answered from the memo (`fresh` asks for a new run).
-    pub fn run(&self, _changes: &Changes, _program: Program<'_>, _how: How, _fresh: bool) -> Result<ScriptRun, Error> {
+    pub fn run(
+        &self,
+        _changes: &Changes,
+        _program: Program<'_>,
+        _how: How,
+        _fresh: bool,
+    ) -> Result<ScriptRun, Error> {
         todo!()
     }
     /// Screens candidates in order on base + `changes`: each candidate's own changes on top, the

@@ -63,7 +63,10 @@ impl<'a> Bench<'a> {
 
     /// The passing tests of these files.
     pub(super) fn tests_of(&self, files: &[RelPath]) -> Vec<TestId> {
-        of_files(&self.baseline.passing, files).filter(|id| !self.blind.contains(*id)).cloned().collect()
+        of_files(&self.baseline.passing, files)
+            .filter(|id| !self.blind.contains(*id))
+            .cloned()
+            .collect()
     }
 
     /// Of `tests`, which all pass on the original: those that a screen sees fail on base + `changes`.
@@ -75,7 +78,8 @@ impl<'a> Bench<'a> {
     ) -> Result<BTreeSet<TestId>, Error> {
         let candidates = std::slice::from_ref(changes);
         let screened = self.harness.screen(&Changes::new(), candidates, tests, files)?;
-        let passed = screened.into_iter().next().map(|screened| screened.passed).unwrap_or_default();
+        let passed =
+            screened.into_iter().next().map(|screened| screened.passed).unwrap_or_default();
         Ok(tests.iter().filter(|id| !passed.contains(*id)).cloned().collect())
     }
 
@@ -107,11 +111,8 @@ impl<'a> Bench<'a> {
     /// passed twice hangs on its neighbours and is left out.
     fn written(&self, files: &BTreeSet<RelPath>) -> Result<Option<Plan>, Error> {
         let test_files: Vec<RelPath> = files.iter().cloned().collect();
-        let mut excluded: BTreeSet<TestId> = of_files_or_none(
-            self.baseline.excluded.keys(),
-            &test_files,
-            &self.test_files,
-        );
+        let mut excluded: BTreeSet<TestId> =
+            of_files_or_none(self.baseline.excluded.keys(), &test_files, &self.test_files);
         for _ in 0..2 {
             let ids: Vec<TestId> = excluded.iter().cloned().collect();
             let script = self.harness.runner().script(&test_files, &ids);
@@ -150,8 +151,7 @@ fn of_files<'i>(
     ids: &'i BTreeSet<TestId>,
     files: &[RelPath],
 ) -> impl Iterator<Item = &'i TestId> + use<'i> {
-    let of_these =
-        |id: &&TestId| files.iter().any(|file| names_file(id, file));
+    let of_these = |id: &&TestId| files.iter().any(|file| names_file(id, file));
     let found: Vec<&TestId> = ids.iter().filter(of_these).collect();
     if found.is_empty() { ids.iter().collect() } else { found }.into_iter()
 }
@@ -163,7 +163,8 @@ fn of_files_or_none<'i>(
     all: &BTreeSet<RelPath>,
 ) -> BTreeSet<TestId> {
     ids.filter(|id| {
-        files.iter().any(|file| names_file(id, file)) || !all.iter().any(|file| names_file(id, file))
+        files.iter().any(|file| names_file(id, file))
+            || !all.iter().any(|file| names_file(id, file))
     })
     .cloned()
     .collect()

@@ -212,8 +212,12 @@ fn no_file(ground: &Ground<'_>, file: &RelPath, playable: &[Reached]) -> String 
         let language = ground.language.name();
         format!("{file} is not {language} code, the language of the test runner; name a code file")
     } else if ground.is_test(file) {
-        format!("{file} belongs to the tests, and a bug may change code files only; name a code file")
+        format!(
+            "{file} belongs to the tests, and a bug may change code files only; name a code file"
+        )
     } else {
-        format!("no passing test reaches {file}, so no bug in it would be noticed; name another file")
+        format!(
+            "no passing test reaches {file}, so no bug in it would be noticed; name another file"
+        )
     }
 }

@@ -40,7 +40,11 @@ impl Used {
 
 /// A file by the square root of its size, which stands for its number of sites: opening all files
 /// of a large repository only to count them would cost more than the search.
-pub(super) fn draw_file(dice: &mut Dice, files: &[Reached], done: &BTreeSet<usize>) -> Option<usize> {
+pub(super) fn draw_file(
+    dice: &mut Dice,
+    files: &[Reached],
+    done: &BTreeSet<usize>,
+) -> Option<usize> {
     let weights: Vec<f64> = files
         .iter()
         .enumerate()

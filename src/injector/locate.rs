@@ -42,7 +42,8 @@ pub(super) fn locate(id: &str, files: &[TestFile]) -> Option<Place> {
             if found.name != *name {
                 continue;
             }
-            let score = 100 * file_score(id, &test_file.path) + common_end(&parts, &found.qualified);
+            let score =
+                100 * file_score(id, &test_file.path) + common_end(&parts, &found.qualified);
             match best {
                 Some((top, _)) if score < top => {}
                 Some((top, _)) if score == top => tied = true,

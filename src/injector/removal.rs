@@ -61,8 +61,8 @@ fn content(parsed: &Parsed, removals: &[Removal]) -> Option<Site> {
         .filter(outermost)
         .collect();
     let edits: Vec<Edit> = bodies.iter().flat_map(|body| body.edits.clone()).collect();
-    let fits = (2..=SMALL_FILE).contains(&bodies.len())
-        && apply_edits(parsed.source(), &edits).is_ok();
+    let fits =
+        (2..=SMALL_FILE).contains(&bodies.len()) && apply_edits(parsed.source(), &edits).is_ok();
     fits.then(|| Site { family: "content_removed", appeal: 0.5, function: None, edits, line: 1 })
 }
 
@@ -84,7 +84,8 @@ fn without_callers(
     if language.typed() || usage.outside(path, name) {
         return None;
     }
-    let outside = |span: &Span| span.end <= function.range.start || function.range.end <= span.start;
+    let outside =
+        |span: &Span| span.end <= function.range.start || function.range.end <= span.start;
     let calls: Vec<&Expression> = parsed
         .expressions()
         .iter()
@@ -117,7 +118,8 @@ fn mentions(parsed: &Parsed, name: &[u8], outside: &dyn Fn(&Span) -> bool) -> us
         .map(|statement| &statement.range)
         .chain(parsed.comments())
         .collect();
-    let in_prose = |at: &Span| prose.iter().any(|span| span.start <= at.start && at.end <= span.end);
+    let in_prose =
+        |at: &Span| prose.iter().any(|span| span.start <= at.start && at.end <= span.end);
     words(parsed.source())
         .filter(|at| &parsed.source()[at.clone()] == name)
         .filter(|at| outside(at) && !in_prose(at))

@@ -27,7 +27,9 @@ fn is_word(byte: u8) -> bool {
 /// The identifiers of several files together.
 pub(super) fn words_of(tree: &dyn Tree, paths: &[RelPath]) -> BTreeSet<Vec<u8>> {
     let files = paths.iter().filter_map(|path| tree.read(path));
-    files.flat_map(|file| words(&file.bytes).map(|at| file.bytes[at].to_vec()).collect::<Vec<_>>()).collect()
+    files
+        .flat_map(|file| words(&file.bytes).map(|at| file.bytes[at].to_vec()).collect::<Vec<_>>())
+        .collect()
 }
 
 /// Which files use an identifier: the first, and whether others do too.
