@@ -44,10 +44,6 @@ impl<'a> Bench<'a> {
         self.harness
     }
 
-    pub(super) fn baseline(&self) -> &Baseline {
-        &self.baseline
-    }
-
     pub(super) fn parser(&self) -> &[u8] {
         &self.parser
     }

@@ -1,6 +1,6 @@
 //! The code that may be edited: files that passing tests reach, opened one at a time.
 
-use super::names::{hint, near};
+use super::names::{hint, near_files, near_functions};
 use super::site::Site;
 use super::words::{Usage, words_of};
 use super::{Strategy, Target, direct, removal};
@@ -159,7 +159,7 @@ impl<'a> Code<'a> {
             let is = |function: &crate::syntax::Function| is_called(function, symbol);
             if !functions.iter().any(is) {
                 let names = functions.iter().map(|function| function.qualified.as_str());
-                let hint = hint(&near(symbol, names));
+                let hint = hint(&near_functions(symbol, names));
                 return Err(format!("{} has no function `{symbol}`{hint}", target.file));
             }
         }
@@ -207,7 +207,7 @@ fn is_within(parsed: &Parsed, mut function: usize, symbol: &str) -> bool {
 fn no_file(ground: &Ground<'_>, file: &RelPath, playable: &[Reached]) -> String {
     if !ground.tree.has(file) {
         let names = playable.iter().map(|reached| reached.path.as_str());
-        format!("the repository has no file {file}{}", hint(&near(file.as_str(), names)))
+        format!("the repository has no file {file}{}", hint(&near_files(file.as_str(), names)))
     } else if !ground.of_language(file) {
         let language = ground.language.name();
         format!("{file} is not {language} code, the language of the test runner; name a code file")

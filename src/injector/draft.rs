@@ -67,7 +67,9 @@ pub(super) fn draw(
     }
     let edits: Vec<Edit> = sites.iter().flat_map(|site| site.edits.clone()).collect();
     let bytes = apply_edits(&opened.file.bytes, &edits).ok()?;
-    sites.iter().for_each(|site| used.add(&opened.path, site));
+    for site in &sites {
+        used.add(&opened.path, site);
+    }
     Some(Draft {
         path: opened.path.clone(),
         file: File { bytes: bytes.into(), executable: opened.file.executable },
@@ -95,7 +97,7 @@ fn draw_sites<'a>(
         }
         // Edits of one function together are harder to see through than edits far apart.
         let same = match (strategy, taken.last()) {
-            (Strategy::Direct, Some(last)) if dice.below(2) == 0 => Some(last.function),
+            (Strategy::Direct, Some(last)) if dice.below(2) == 0 => Some(*last),
             _ => None,
         };
         let free = |site: &&Site| !used.has(&opened.path, site) && !clashes(site, &taken, strategy);
@@ -123,15 +125,15 @@ fn clashes(site: &Site, taken: &[&Site], strategy: Strategy) -> bool {
 fn draw_site<'a>(
     dice: &mut Dice,
     opened: &'a Opened,
-    same: Option<Option<usize>>,
+    same: Option<&Site>,
     free: &dyn Fn(&&Site) -> bool,
 ) -> Option<&'a Site> {
     let mut functions: BTreeMap<Option<usize>, BTreeMap<&str, Vec<&Site>>> = BTreeMap::new();
     for site in opened.sites.iter().filter(free) {
         functions.entry(site.function).or_default().entry(site.family).or_default().push(site);
     }
-    if let Some(same) = same.filter(|same| functions.contains_key(same)) {
-        functions.retain(|function, _| *function == same);
+    if let Some(same) = same.filter(|same| functions.contains_key(&same.function)) {
+        functions.retain(|function, _| *function == same.function);
     }
     let functions: Vec<_> = functions.into_iter().collect();
     let weights: Vec<f64> = functions

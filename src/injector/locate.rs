@@ -83,22 +83,25 @@ fn common_end(parts: &[&str], qualified: &str) -> usize {
     parts.iter().rev().zip(qualified.iter().rev()).take_while(|(one, other)| one == other).count()
 }
 
-/// One-based lines of a file that a log names, as in `tests/test_x.py:41:`. The places where a
-/// failing test stopped are among them.
+/// One-based lines of a file that a log names, as in `tests/test_x.py:41:` or
+/// `tests/test_x.py", line 41`. The places where a failing test stopped are among them.
 pub(super) fn lines_named(log: &[u8], path: &RelPath) -> Vec<u32> {
-    let needle = format!("{path}:");
-    let needle = needle.as_bytes();
+    let name = path.as_str().as_bytes();
     let mut lines = Vec::new();
-    let mut from = 0;
-    while let Some(at) = find(&log[from..], needle) {
-        from += at + needle.len();
-        let digits = log[from..].iter().take_while(|byte| byte.is_ascii_digit()).count();
-        let number = std::str::from_utf8(&log[from..from + digits]).ok();
-        lines.extend(number.and_then(|number| number.parse::<u32>().ok()));
+    let mut rest = log;
+    while let Some(at) = find(rest, name) {
+        rest = &rest[at + name.len()..];
+        let number = rest.strip_prefix(b":").or_else(|| rest.strip_prefix(b"\", line "));
+        lines.extend(number.and_then(leading_number));
     }
     lines.sort_unstable();
     lines.dedup();
     lines
+}
+
+fn leading_number(text: &[u8]) -> Option<u32> {
+    let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    std::str::from_utf8(&text[..digits]).ok()?.parse().ok()
 }
 
 fn find(haystack: &[u8], needle: &[u8]) -> Option<usize> {

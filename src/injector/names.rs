@@ -1,36 +1,44 @@
 //! Near names, for a person who mistyped one.
 
-/// Up to three of `known` that are nearest to `wanted`, nearest first; none that is far off.
-pub(super) fn near<'a>(wanted: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+/// Up to three of `known` that are nearest to `wanted`, nearest first; none that is far off. What
+/// two names have in `last` counts nearly as much as the whole.
+fn near<'a>(
+    wanted: &str,
+    known: impl IntoIterator<Item = &'a str>,
+    last: fn(&str) -> &str,
+) -> Vec<&'a str> {
     let wanted = wanted.to_lowercase();
-    let limit = wanted.chars().count() / 3 + 1;
+    let limit = wanted.chars().count() / 4 + 1;
     let mut near: Vec<(usize, &str)> = known
         .into_iter()
         .filter_map(|name| {
             let lower = name.to_lowercase();
-            let inside = !wanted.is_empty() && (lower.contains(&wanted) || wanted.contains(&lower));
-            let distance = last_part_distance(&wanted, &lower);
-            (inside || distance <= limit).then_some((distance, name))
+            let distance = distance(&wanted, &lower).min(distance(last(&wanted), last(&lower)) + 1);
+            (distance <= limit).then_some((distance, name))
         })
         .collect();
-    near.sort();
+    near.sort_unstable();
     near.dedup();
     near.into_iter().map(|(_, name)| name).take(3).collect()
 }
 
-/// The smaller distance of the whole name and of its last part (a file's name, a method's name).
-fn last_part_distance(wanted: &str, name: &str) -> usize {
-    let last = |name: &str| name.rsplit(['/', '.', ':']).next().unwrap_or(name).to_owned();
-    let stem = |name: &str| name.split('.').next().unwrap_or(name).to_owned();
-    let by_file = distance(
-        &stem(wanted.rsplit('/').next().unwrap_or(wanted)),
-        &stem(name.rsplit('/').next().unwrap_or(name)),
-    );
-    distance(wanted, name).min(if name.contains('/') || wanted.contains('/') {
-        by_file + 1
-    } else {
-        distance(&last(wanted), &last(name)) + 1
+/// Near paths: by the whole or by the file's name without its extension.
+pub(super) fn near_files<'a>(
+    wanted: &str,
+    known: impl IntoIterator<Item = &'a str>,
+) -> Vec<&'a str> {
+    near(wanted, known, |path| {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        name.rsplit_once('.').map_or(name, |(stem, _)| stem)
     })
+}
+
+/// Near functions: by the qualified or the plain name.
+pub(super) fn near_functions<'a>(
+    wanted: &str,
+    known: impl IntoIterator<Item = &'a str>,
+) -> Vec<&'a str> {
+    near(wanted, known, |name| name.rsplit(['.', ':']).next().unwrap_or(name))
 }
 
 /// Levenshtein's.

@@ -63,7 +63,7 @@ fn content(parsed: &Parsed, removals: &[Removal]) -> Option<Site> {
     let edits: Vec<Edit> = bodies.iter().flat_map(|body| body.edits.clone()).collect();
     let fits =
         (2..=SMALL_FILE).contains(&bodies.len()) && apply_edits(parsed.source(), &edits).is_ok();
-    fits.then(|| Site { family: "content_removed", appeal: 0.5, function: None, edits, line: 1 })
+    fits.then_some(Site { family: "content_removed", appeal: 0.5, function: None, edits, line: 1 })
 }
 
 /// The removal of a whole function and, at its callers in this file, of the calls: a call for its

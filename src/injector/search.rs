@@ -15,6 +15,7 @@ use crate::syntax::Languages;
 use crate::tree::{Changes, RelPath};
 use crate::verdict::{Outcome, TestId, compare};
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// A bug that breaks more than this share of its tests is dull, and taken only where there is no
 /// other: as percent.
@@ -90,6 +91,12 @@ struct Search<'a> {
 struct Pooled {
     draft: Draft,
     failing: BTreeSet<TestId>,
+}
+
+/// The passing tests that fail under a bug, and the log of that run.
+struct Failing {
+    tests: BTreeSet<TestId>,
+    log: Arc<[u8]>,
 }
 
 enum Reaction {
@@ -227,24 +234,21 @@ impl<'a> Search<'a> {
             return Ok(Reaction::Broken);
         };
         Ok(match self.failing(&plan, &candidate.changes())? {
-            Some((failing, _)) => reaction(failing, plan.passing.len()),
+            Some(failing) => reaction(failing.tests, plan.passing.len()),
             None => Reaction::Broken,
         })
     }
 
-    /// The passing tests that fail on base + `changes`, and the log; `None` where the suite gives no
-    /// verdict or a passing test does not report.
-    fn failing(
-        &self,
-        plan: &Plan,
-        changes: &Changes,
-    ) -> Result<Option<(BTreeSet<TestId>, std::sync::Arc<[u8]>)>, Error> {
+    /// What the script says of base + `changes`; `None` where it gives no verdict or a passing test
+    /// does not report.
+    fn failing(&self, plan: &Plan, changes: &Changes) -> Result<Option<Failing>, Error> {
         let original = self.bench.run(&Changes::new(), plan)?.verdicts;
         let run = self.bench.run(changes, plan)?;
         let (Ok(original), Ok(bugged)) = (original, run.verdicts) else { return Ok(None) };
         let compared = compare(&original, &bugged);
         let complete = compared.went_missing.iter().all(|id| !plan.passing.contains(id));
-        Ok(complete.then(|| (compared.pass_to_fail.into_iter().collect(), run.log)))
+        let tests = compared.pass_to_fail.into_iter().collect();
+        Ok(complete.then_some(Failing { tests, log: run.log }))
     }
 
     /// Drafts of different files, the newest among them, each of which matters.
@@ -281,7 +285,7 @@ impl<'a> Search<'a> {
             self.counts.broken += 1;
             return Ok(None);
         };
-        let Some((failing, log)) = self.failing(&plan, &changes)? else {
+        let Some(Failing { tests: failing, log }) = self.failing(&plan, &changes)? else {
             self.counts.broken += 1;
             return Ok(None);
         };

@@ -13,6 +13,7 @@ use crate::dice::Dice;
 use crate::syntax::{Language, Languages};
 use crate::tree::{Changes, File, RelPath};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
 
 pub(super) const MONEY: &str = "\
 \"\"\"Amounts.\"\"\"
@@ -92,8 +93,15 @@ pub(super) fn tree(files: &[(&str, &str)]) -> Changes {
         .collect()
 }
 
+/// Loaded once: the queries take longer to compile than all of these tests.
+static LANGUAGES: LazyLock<Languages> = LazyLock::new(Languages::builtin);
+
 pub(super) fn python() -> Language {
-    Languages::builtin().by_name("python").expect("built in").clone()
+    LANGUAGES.by_name("python").expect("built in").clone()
+}
+
+pub(super) fn rust() -> Language {
+    LANGUAGES.by_name("rust").expect("built in").clone()
 }
 
 /// Every code file is reached by every test file.

@@ -106,7 +106,7 @@ impl<'a> Weakener<'a> {
         for (index, file) in self.files.iter().enumerate() {
             let mut chosen = Vec::new();
             for (place, cut) in cuts.iter().filter(|(place, _)| place.file == index) {
-                chosen.extend(self.cut(file, place.test, *cut));
+                chosen.extend(weakenings_for(file, place.test, *cut));
             }
             let refs: Vec<&Weakening> = chosen.iter().collect();
             if refs.is_empty() {
@@ -128,7 +128,7 @@ impl<'a> Weakener<'a> {
 
     /// Whether a test has something to cut so.
     pub(super) fn can(&self, place: Place, cut: Cut) -> bool {
-        !self.cut(&self.files[place.file], place.test, cut).is_empty()
+        !weakenings_for(&self.files[place.file], place.test, cut).is_empty()
     }
 
     /// The test files with failing tests, sorted as given.
@@ -136,30 +136,30 @@ impl<'a> Weakener<'a> {
         let used: BTreeSet<usize> = self.failing.keys().map(|place| place.file).collect();
         used.into_iter().map(|index| self.files[index].tests.path.clone()).collect()
     }
+}
 
-    /// The weakenings that cut one test so; none where the cut does not exist for it.
-    fn cut(&self, file: &OpenTests, test: usize, cut: Cut) -> Vec<Weakening> {
-        let of_kind = |what: WeakeningKind| {
-            file.weakenings
-                .iter()
-                .filter(move |weakening| weakening.what == what && weakening.test == Some(test))
-        };
-        let stops = stops(file, test);
-        let stopped_at = |weakening: &&Weakening| {
-            let lines = lines(file, weakening.statement);
-            stops.iter().any(|stop| lines.contains(stop))
-        };
-        let after = |weakening: &&Weakening| {
-            let lines = lines(file, weakening.statement);
-            stops.first().is_some_and(|stop| lines.end() >= stop)
-        };
-        match cut {
-            Cut::Stopped => of_kind(WeakeningKind::Assertion).filter(stopped_at).cloned().collect(),
-            Cut::Later => of_kind(WeakeningKind::Assertion).filter(after).cloned().collect(),
-            Cut::Assertions => of_kind(WeakeningKind::Assertion).cloned().collect(),
-            Cut::Rest => rest(file, test, stops.first().copied()),
-            Cut::Test => of_kind(WeakeningKind::Test).cloned().collect(),
-        }
+/// The weakenings that cut one test so; none where the cut does not exist for it.
+fn weakenings_for(file: &OpenTests, test: usize, cut: Cut) -> Vec<Weakening> {
+    let of_kind = |what: WeakeningKind| {
+        file.weakenings
+            .iter()
+            .filter(move |weakening| weakening.what == what && weakening.test == Some(test))
+    };
+    let stops = stops(file, test);
+    let stopped_at = |weakening: &&Weakening| {
+        let lines = lines(file, weakening.statement);
+        stops.iter().any(|stop| lines.contains(stop))
+    };
+    let after = |weakening: &&Weakening| {
+        let lines = lines(file, weakening.statement);
+        stops.first().is_some_and(|stop| lines.end() >= stop)
+    };
+    match cut {
+        Cut::Stopped => of_kind(WeakeningKind::Assertion).filter(stopped_at).cloned().collect(),
+        Cut::Later => of_kind(WeakeningKind::Assertion).filter(after).cloned().collect(),
+        Cut::Assertions => of_kind(WeakeningKind::Assertion).cloned().collect(),
+        Cut::Rest => rest(file, test, stops.first().copied()),
+        Cut::Test => of_kind(WeakeningKind::Test).cloned().collect(),
     }
 }
 

@@ -1,7 +1,7 @@
+use super::super::Strategy;
 use super::super::candidate::Candidate;
 use super::super::draft::Draft;
 use super::super::inverse::{Noticed, combine, each_matters};
-use super::super::Strategy;
 use super::path;
 use crate::tree::{File, RelPath};
 use proptest::prelude::*;

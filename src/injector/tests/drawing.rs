@@ -1,7 +1,7 @@
 use super::super::choice::weighted;
 use super::super::code::Reached;
 use super::super::draft::draw_file;
-use super::super::names::near;
+use super::super::names::{near_files, near_functions};
 use super::super::{Strategy, Target};
 use super::{MONEY, Repository, path, python, text};
 use crate::dice::Dice;
@@ -141,9 +141,8 @@ fn a_large_file_is_drawn_more_often_but_not_in_proportion() {
     let file = |name: &str, size| Reached { path: path(name), size, tests: Vec::new() };
     let files = [file("large.py", 10_000), file("small.py", 100)];
     let mut dice = Dice::new(2);
-    let drawn = (0..2000)
-        .filter(|_| draw_file(&mut dice, &files, &BTreeSet::new()) == Some(1))
-        .count();
+    let drawn =
+        (0..2000).filter(|_| draw_file(&mut dice, &files, &BTreeSet::new()) == Some(1)).count();
     // 10 of 110 by the root; 1 of 101 in proportion.
     assert!((120..260).contains(&drawn), "{drawn}");
     assert_eq!(draw_file(&mut dice, &files, &BTreeSet::from([0, 1])), None);
@@ -151,10 +150,10 @@ fn a_large_file_is_drawn_more_often_but_not_in_proportion() {
 
 #[test]
 fn near_names_are_near() {
-    assert_eq!(near("clmp", ["clamp", "total", "Account.pay"]), ["clamp"]);
-    assert_eq!(near("pay", ["clamp", "Account.pay"]), ["Account.pay"]);
-    assert_eq!(near("src/mony.py", ["src/money.py", "src/other.py"]), ["src/money.py"]);
-    assert!(near("qqqq", ["clamp"]).is_empty());
+    assert_eq!(near_functions("clmp", ["clamp", "total", "Account.pay"]), ["clamp"]);
+    assert_eq!(near_functions("pay", ["clamp", "Account.pay"]), ["Account.pay"]);
+    assert_eq!(near_files("src/mony.py", ["src/money.py", "src/other.py"]), ["src/money.py"]);
+    assert!(near_functions("qqqq", ["clamp"]).is_empty());
 }
 
 #[test]

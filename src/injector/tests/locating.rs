@@ -1,6 +1,5 @@
 use super::super::locate::{lines_named, locate, open};
-use super::{TEST_MONEY, path, python, tree};
-use crate::syntax::Languages;
+use super::{TEST_MONEY, path, python, rust, tree};
 
 const OTHER: &str = "\
 def test_total():
@@ -29,7 +28,10 @@ fn an_id_names_a_function_of_its_file() {
     check("test_money.py::test_total", Some("test_money.py test_total"));
     check("tests/test_other.py::test_total", Some("tests/test_other.py test_total"));
     check("test_money.py::TestAccount::test_pay", Some("test_money.py TestAccount.test_pay"));
-    check("tests/test_other.py::TestOther::test_pay", Some("tests/test_other.py TestOther.test_pay"));
+    check(
+        "tests/test_other.py::TestOther::test_pay",
+        Some("tests/test_other.py TestOther.test_pay"),
+    );
 }
 
 #[test]
@@ -60,7 +62,7 @@ fn an_id_that_leaves_two_tests_open_names_none() {
 
 #[test]
 fn rust_tests_in_modules_are_found() {
-    let rust = Languages::builtin().by_name("rust").expect("built in").clone();
+    let rust = rust();
     let source = "mod inner {\n    #[test]\n    fn parses() {\n        assert!(true);\n    }\n}\n\n#[test]\nfn adds() {\n    assert_eq!(1 + 1, 2);\n}\n";
     let open = open(&tree(&[("tests/it.rs", source)]), &rust, &[path("tests/it.rs")]);
     let name = |id: &str| {
@@ -76,4 +78,6 @@ fn a_log_names_the_lines_where_tests_stopped() {
     let log = b"E assert 1 == 2\n\ntest_money.py:9: AssertionError\nx\ntest_money.py:7: in f\ntest_money.py:9:";
     assert_eq!(lines_named(log, &path("test_money.py")), [7, 9]);
     assert!(lines_named(log, &path("other.py")).is_empty());
+    let unittest = b"  File \"/home/a/test_money.py\", line 21, in test_pay\n";
+    assert_eq!(lines_named(unittest, &path("test_money.py")), [21]);
 }

@@ -66,7 +66,8 @@ fn a_function_that_another_file_names_stays() {
 fn a_function_that_is_passed_on_as_a_value_stays() {
     let source = "def gone(x):\n    return -x\n\n\ndef kept(xs):\n    return map(gone, xs)\n";
     assert!(removed(source, &[], "gone").is_none());
-    let listed = "__all__ = ['gone']\n\n\ndef gone(x):\n    return -x\n\n\ndef kept():\n    return 1\n";
+    let listed =
+        "__all__ = ['gone']\n\n\ndef gone(x):\n    return -x\n\n\ndef kept():\n    return 1\n";
     assert!(removed(listed, &[], "gone").is_none());
 }
 

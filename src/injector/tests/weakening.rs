@@ -1,6 +1,5 @@
 use super::super::weaken::{Cut, Weakener};
-use super::{TEST_MONEY, path, python, text, tree};
-use crate::syntax::Languages;
+use super::{TEST_MONEY, path, python, rust, text, tree};
 use crate::tree::Changes;
 use std::collections::BTreeSet;
 
@@ -21,7 +20,8 @@ fn weakened(failing: &[&str], log: &str, cut: Cut) -> Option<String> {
 #[track_caller]
 fn check(failing: &[&str], cut: Cut, gone: &[&str]) {
     let left = weakened(failing, LOG, cut).expect("something goes");
-    let expect: Vec<&str> = TEST_MONEY.lines().filter(|line| !gone.contains(&line.trim())).collect();
+    let expect: Vec<&str> =
+        TEST_MONEY.lines().filter(|line| !gone.contains(&line.trim())).collect();
     let squeeze = |text: &str| {
         text.lines().filter(|line| !line.trim().is_empty()).map(str::to_owned).collect::<Vec<_>>()
     };
@@ -43,12 +43,9 @@ fn the_next_cut_takes_the_assertions_after_it() {
 
 #[test]
 fn all_assertions_of_a_test_can_go() {
-    check(
-        &CLAMP,
-        Cut::Assertions,
-        &["assert clamp(value) == value", "assert clamp(-1) == 0", "assert clamp(101) == 100", ],
-    
-    );
+    let left = weakened(&CLAMP, LOG, Cut::Assertions).expect("something goes");
+    assert!(!left.contains("assert clamp"), "{left}");
+    assert!(left.contains("assert total(amounts) == 6"), "{left}");
 }
 
 #[test]
@@ -67,8 +64,13 @@ fn a_whole_test_goes_with_its_decorators() {
 #[test]
 fn weakenings_of_several_tests_merge() {
     let failing = ["test_money.py::test_total", "test_money.py::TestAccount::test_pay"];
-    check(&failing, Cut::Assertions, &["assert total(amounts) == 6", "assert account.balance == 6"]);
-    let both = ["test_money.py::TestAccount::test_pay", "test_money.py::TestAccount::test_too_much"];
+    check(
+        &failing,
+        Cut::Assertions,
+        &["assert total(amounts) == 6", "assert account.balance == 6"],
+    );
+    let both =
+        ["test_money.py::TestAccount::test_pay", "test_money.py::TestAccount::test_too_much"];
     let left = weakened(&both, LOG, Cut::Test).expect("something goes");
     assert_eq!(python().syntax_errors(left.as_bytes()), 0);
     assert!(!left.contains("test_pay") && !left.contains("test_too_much"), "{left}");
@@ -86,7 +88,7 @@ fn nothing_is_commented_out() {
 #[test]
 fn the_rest_of_a_test_goes_from_where_it_stopped() {
     let failing = ["test_money.py::TestAccount::test_pay"];
-    let left = weakened(&failing, "test_money.py:19: in test_pay", Cut::Rest).expect("goes");
+    let left = weakened(&failing, "test_money.py:20: in test_pay", Cut::Rest).expect("goes");
     assert!(left.contains("account = Account(10)\n"), "{left}");
     assert!(!left.contains("account.pay(4)") && !left.contains("account.balance == 6"), "{left}");
 }
@@ -114,7 +116,7 @@ fn each_test_gets_the_least_cut_that_hides_it() {
 
 #[test]
 fn a_rust_test_loses_its_assertion() {
-    let rust = Languages::builtin().by_name("rust").expect("built in").clone();
+    let rust = rust();
     let source = "#[test]\nfn adds() {\n    let sum = 1 + 1;\n    assert_eq!(sum, 2);\n}\n";
     let tree = tree(&[("tests/it.rs", source)]);
     let files = [path("tests/it.rs")];
