@@ -60,6 +60,7 @@ impl<'a> Bench<'a> {
     /// The passing tests of these files.
     pub(super) fn tests_of(&self, files: &[RelPath]) -> Vec<TestId> {
         of_files(&self.baseline.passing, files)
+            .into_iter()
             .filter(|id| !self.blind.contains(*id))
             .cloned()
             .collect()
@@ -134,34 +135,45 @@ impl<'a> Bench<'a> {
 
 const HOW: How = How { hash_seed: 0, audience: Audience::Check };
 
-/// Whether an id names this file as its own: `tests/test_x.py::..` or `tests.test_x. ..`.
-fn names_file(id: &str, file: &RelPath) -> bool {
-    let file = file.as_str();
-    let dotted = file.rsplit_once('.').map_or(file, |(stem, _)| stem).replace('/', ".");
-    let follows = |rest: &str| rest.is_empty() || rest.starts_with("::") || rest.starts_with('.');
-    id.strip_prefix(file).is_some_and(follows) || id.strip_prefix(&dotted).is_some_and(follows)
+/// How ids name a file: `tests/test_x.py::..` or `tests.test_x. ..`.
+struct Names {
+    path: String,
+    dotted: String,
 }
 
-/// The ids of these files; all ids where none names a file.
-fn of_files<'i>(
-    ids: &'i BTreeSet<TestId>,
-    files: &[RelPath],
-) -> impl Iterator<Item = &'i TestId> + use<'i> {
-    let of_these = |id: &&TestId| files.iter().any(|file| names_file(id, file));
-    let found: Vec<&TestId> = ids.iter().filter(of_these).collect();
-    if found.is_empty() { ids.iter().collect() } else { found }.into_iter()
+impl Names {
+    fn of<'f>(files: impl IntoIterator<Item = &'f RelPath>) -> Vec<Self> {
+        let names = |file: &RelPath| {
+            let path = file.as_str().to_owned();
+            let dotted = path.rsplit_once('.').map_or(&*path, |(stem, _)| stem).replace('/', ".");
+            Self { path, dotted }
+        };
+        files.into_iter().map(names).collect()
+    }
+
+    fn own(&self, id: &str) -> bool {
+        let ends = |rest: &str| rest.is_empty() || rest.starts_with("::") || rest.starts_with('.');
+        id.strip_prefix(&self.path).is_some_and(ends)
+            || id.strip_prefix(&self.dotted).is_some_and(ends)
+    }
 }
 
-/// The ids of these files and those that name none of the repository's test files.
+/// The ids of these files; all ids where none names one of them.
+fn of_files<'i>(ids: &'i BTreeSet<TestId>, files: &[RelPath]) -> Vec<&'i TestId> {
+    let names = Names::of(files);
+    let found: Vec<&TestId> =
+        ids.iter().filter(|id| names.iter().any(|name| name.own(id))).collect();
+    if found.is_empty() { ids.iter().collect() } else { found }
+}
+
+/// The ids of these files and those that name none of `all`.
 fn of_files_or_none<'i>(
     ids: impl Iterator<Item = &'i TestId>,
     files: &[RelPath],
     all: &BTreeSet<RelPath>,
 ) -> BTreeSet<TestId> {
-    ids.filter(|id| {
-        files.iter().any(|file| names_file(id, file))
-            || !all.iter().any(|file| names_file(id, file))
-    })
-    .cloned()
-    .collect()
+    let (names, all) = (Names::of(files), Names::of(all));
+    ids.filter(|id| names.iter().any(|name| name.own(id)) || !all.iter().any(|name| name.own(id)))
+        .cloned()
+        .collect()
 }

@@ -11,6 +11,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// How often a function is tried whose name a test file uses, beside one whose name none uses.
 const MENTIONED: f64 = 3.0;
+/// How often code outside functions is tried: it runs at import, where a bug breaks all there is.
+const TOP_LEVEL: f64 = 0.3;
 /// Draws of a further site that may collide with those already taken before it is left out.
 const DRAWS: usize = 12;
 
@@ -151,8 +153,9 @@ fn draw_site<'a>(
 
 /// Tests name what they test: a bug there is noticed more often.
 fn interest(opened: &Opened, function: Option<usize>) -> f64 {
-    let named = function
-        .and_then(|at| opened.parsed.functions().get(at))
-        .is_some_and(|function| opened.mentioned.contains(function.name.as_bytes()));
-    if named { MENTIONED } else { 1.0 }
+    match function.and_then(|at| opened.parsed.functions().get(at)) {
+        None => TOP_LEVEL,
+        Some(function) if opened.mentioned.contains(function.name.as_bytes()) => MENTIONED,
+        Some(_) => 1.0,
+    }
 }

@@ -35,6 +35,9 @@ impl Site {
         };
         let name = self.family.replace('_', " ");
         let [edit] = self.edits.as_slice() else { return name };
+        if self.family.ends_with("_removed") {
+            return name;
+        }
         match (short(parsed.text(&edit.range)), short(&edit.replacement)) {
             (Some(old), Some(new)) if !old.is_empty() && !new.is_empty() => {
                 format!("`{old}` → `{new}`")
