@@ -47,11 +47,24 @@ pub struct FilePatch {
 pub enum Kind {
     /// `mode: None`, here and below, where the patch is silent, as plain `---`/`+++` patches are.
     /// The file then has mode 100644.
-    Added { path: RelPath, mode: Option<Mode> },
+    Added {
+        path: RelPath,
+        mode: Option<Mode>,
+    },
     /// A stated mode must be the file's.
-    Deleted { path: RelPath, mode: Option<Mode> },
-    Modified { path: RelPath, modes: Option<ModeChange> },
-    Renamed { from: RelPath, to: RelPath, modes: Option<ModeChange> },
+    Deleted {
+        path: RelPath,
+        mode: Option<Mode>,
+    },
+    Modified {
+        path: RelPath,
+        modes: Option<ModeChange>,
+    },
+    Renamed {
+        from: RelPath,
+        to: RelPath,
+        modes: Option<ModeChange>,
+    },
 }
 
 /// The two modes that a file may have.
@@ -113,8 +126,12 @@ impl Patch {
 
     /// Every path the patch names, old and new, sorted.
     pub fn paths(&self) -> Vec<RelPath> {
-        let all: BTreeSet<_> =
-            self.files.iter().flat_map(|file| [file.old_path(), file.new_path()]).flatten().collect();
+        let all: BTreeSet<_> = self
+            .files
+            .iter()
+            .flat_map(|file| [file.old_path(), file.new_path()])
+            .flatten()
+            .collect();
         all.into_iter().cloned().collect()
     }
 
@@ -124,7 +141,10 @@ impl Patch {
 
     /// Added and removed lines.
     pub fn changed_lines(&self) -> (usize, usize) {
-        self.files.iter().map(FilePatch::changed_lines).fold((0, 0), |sum, file| (sum.0 + file.0, sum.1 + file.1))
+        self.files
+            .iter()
+            .map(FilePatch::changed_lines)
+            .fold((0, 0), |sum, file| (sum.0 + file.0, sum.1 + file.1))
     }
 }
 
@@ -168,7 +188,9 @@ impl FilePatch {
         let kind = match self.kind.clone() {
             Kind::Added { path, mode } => Kind::Deleted { path, mode },
             Kind::Deleted { path, mode } => Kind::Added { path, mode },
-            Kind::Modified { path, modes } => Kind::Modified { path, modes: modes.map(ModeChange::reversed) },
+            Kind::Modified { path, modes } => {
+                Kind::Modified { path, modes: modes.map(ModeChange::reversed) }
+            }
             Kind::Renamed { from, to, modes } => {
                 Kind::Renamed { from: to, to: from, modes: modes.map(ModeChange::reversed) }
             }

@@ -1,1 +1,3 @@
-fn main(){}
+fn main() {
+    ssr_mcp::sandbox::helper_main();
+}

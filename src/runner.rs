@@ -6,12 +6,15 @@
 
 mod detect;
 mod embedded;
+mod instrument;
+mod pending;
 mod python;
 mod report;
 mod script;
 mod spec;
 mod sway;
 
+pub use instrument::{Instrument, Lines, Reach, Trial};
 pub use report::NoReport;
 
 use crate::sandbox::Mount;
@@ -141,6 +144,12 @@ impl Runner {
 
     pub fn tools(&self) -> &Tools {
         &self.0.tools
+    }
+
+    /// The Python 3 interpreter that parsers and instruments run with: absolute, shown by `tools`.
+    pub fn python(&self) -> &Path {
+        let named = self.0.tools.env.get(std::ffi::OsStr::new("PYTHON"));
+        named.map_or(Path::new("/usr/bin/python3"), Path::new)
     }
 
     /// The test files of a tree: what a weakening may touch.

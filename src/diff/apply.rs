@@ -36,14 +36,20 @@ pub(super) fn patch(patch: &Patch, tree: &dyn Tree) -> Result<Changes, ApplyFail
 fn after(file: &FilePatch, tree: &dyn Tree) -> Result<Option<File>, ApplyFailure> {
     let before = match file.old_path() {
         None => File::plain([]),
-        Some(path) => tree.read(path).ok_or_else(|| ApplyFailure::Missing { path: path.clone() })?,
+        Some(path) => {
+            tree.read(path).ok_or_else(|| ApplyFailure::Missing { path: path.clone() })?
+        }
     };
     let Some(path) = file.old_path().or(file.new_path()) else { return Ok(None) };
     let bytes = hunks(path, &before.bytes, &file.hunks)?;
     let has = |stated: Mode| {
         let found = Mode::of(before.executable);
         let path = path.clone();
-        if stated == found { Ok(()) } else { Err(ApplyFailure::ModeDiffers { path, stated, found }) }
+        if stated == found {
+            Ok(())
+        } else {
+            Err(ApplyFailure::ModeDiffers { path, stated, found })
+        }
     };
     let mode = match &file.kind {
         Kind::Deleted { mode, .. } => {
@@ -64,9 +70,11 @@ fn after(file: &FilePatch, tree: &dyn Tree) -> Result<Option<File>, ApplyFailure
 
 /// A path may not be both a file and the directory of another.
 fn nothing_in_the_way(result: &dyn Tree, made: &[&RelPath]) -> Result<(), ApplyFailure> {
-    let all: BTreeSet<String> = result.paths().iter().map(|path| path.as_str().to_owned()).collect();
+    let all: BTreeSet<String> =
+        result.paths().iter().map(|path| path.as_str().to_owned()).collect();
     let clash = |path: &str, other: &str| {
-        let parse = |path: &str| RelPath::parse(path.as_bytes()).expect("it came from a checked path");
+        let parse =
+            |path: &str| RelPath::parse(path.as_bytes()).expect("it came from a checked path");
         Err(ApplyFailure::InTheWay { path: parse(path), other: parse(other) })
     };
     for path in made.iter().map(|path| path.as_str()) {
@@ -75,7 +83,9 @@ fn nothing_in_the_way(result: &dyn Tree, made: &[&RelPath]) -> Result<(), ApplyF
             return clash(parent, path);
         }
         let inside = format!("{path}/");
-        if let Some(child) = all.range(inside.clone()..).next().filter(|child| child.starts_with(&inside)) {
+        if let Some(child) =
+            all.range(inside.clone()..).next().filter(|child| child.starts_with(&inside))
+        {
             return clash(path, child);
         }
     }
@@ -118,7 +128,12 @@ fn append<'l>(
 }
 
 /// How many lines stand before the place where the hunk fits.
-fn place(path: &RelPath, number: usize, lines: &[&[u8]], hunk: &Hunk) -> Result<usize, ApplyFailure> {
+fn place(
+    path: &RelPath,
+    number: usize,
+    lines: &[&[u8]],
+    hunk: &Hunk,
+) -> Result<usize, ApplyFailure> {
     let old: Vec<&[u8]> = hunk.old_lines().collect();
     let stated = lines.get(hunk.at..).is_some_and(|rest| rest.starts_with(&old));
     if stated {

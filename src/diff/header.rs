@@ -1,8 +1,9 @@
 //! File headers: what becomes of which file, checked against the policy.
 
+use super::name::{self, Names};
 use super::parse::Cursor;
 use super::refusal::HeaderFault;
-use super::{Kind, Mode, ModeChange, Refusal, name};
+use super::{Kind, Mode, ModeChange, Refusal};
 use crate::tree::RelPath;
 
 /// A header's verdict, and whether `---` and `+++` promised hunks.
@@ -47,7 +48,7 @@ pub(super) fn git(cursor: &mut Cursor, names: &[u8]) -> Result<Header, Refusal> 
         _ => None,
     };
     let kind = match (&extended.rename_from, &extended.rename_to) {
-        (None, None) => extended.unrenamed(line, names, sides.as_ref())?,
+        (None, None) => extended.unrenamed(line, names.as_ref(), sides.as_ref())?,
         (Some((_, from)), Some((_, to))) => extended.renamed(line, from, to, sides.as_ref())?,
         _ => return Err(fault(HeaderFault::Contradiction)),
     };
@@ -119,11 +120,18 @@ impl Extended {
         None
     }
 
-    fn renamed(&self, line: usize, from: &[u8], to: &[u8], sides: Option<&Sides>) -> Result<Kind, Refusal> {
+    fn renamed(
+        &self,
+        line: usize,
+        from: &[u8],
+        to: &[u8],
+        sides: Option<&Sides>,
+    ) -> Result<Kind, Refusal> {
         let agree = match sides {
             None => true,
             Some((Some(old), Some(new))) => {
-                name::stripped(old, new) == (from, to) || (old.as_slice(), new.as_slice()) == (from, to)
+                name::stripped(old, new) == (from, to)
+                    || (old.as_slice(), new.as_slice()) == (from, to)
             }
             Some(_) => false,
         };
@@ -138,11 +146,11 @@ impl Extended {
     fn unrenamed(
         &self,
         line: usize,
-        names: Option<(Vec<u8>, Vec<u8>)>,
+        names: Option<&Names>,
         sides: Option<&Sides>,
     ) -> Result<Kind, Refusal> {
         let fault = |reason| Refusal::Header { line, reason };
-        let path = path(line, &one_name(names.as_ref(), sides).map_err(fault)?)?;
+        let path = path(line, &one_name(names, sides).map_err(fault)?)?;
         let (is_added, is_deleted) = match sides {
             None => (self.added.is_some(), self.deleted.is_some()),
             Some((old, new)) => (old.is_none(), new.is_none()),
@@ -183,7 +191,7 @@ impl Extended {
 }
 
 /// The one name of a file that keeps it.
-fn one_name(names: Option<&(Vec<u8>, Vec<u8>)>, sides: Option<&Sides>) -> Result<Vec<u8>, HeaderFault> {
+fn one_name(names: Option<&Names>, sides: Option<&Sides>) -> Result<Vec<u8>, HeaderFault> {
     let from_git = match names {
         None => None,
         Some((old, new)) => match name::stripped(old, new) {
@@ -192,18 +200,25 @@ fn one_name(names: Option<&(Vec<u8>, Vec<u8>)>, sides: Option<&Sides>) -> Result
         },
     };
     let Some(sides) = sides else { return from_git.ok_or(HeaderFault::NamesDiffer) };
-    let agrees = |side: &Vec<u8>, git: fn(&(Vec<u8>, Vec<u8>)) -> &Vec<u8>| names.is_none_or(|names| git(names) == side);
+    let agrees =
+        |side: &Vec<u8>, git: fn(&Names) -> &Vec<u8>| names.is_none_or(|names| git(names) == side);
     match sides {
         (None, None) => Err(HeaderFault::NoFile),
         (Some(old), Some(new)) => match name::stripped(old, new) {
             (old, new) if old != new => Err(HeaderFault::NamesDiffer),
-            (_, new) if from_git.as_deref().is_some_and(|git| git != new) => Err(HeaderFault::Contradiction),
+            (_, new) if from_git.as_deref().is_some_and(|git| git != new) => {
+                Err(HeaderFault::Contradiction)
+            }
             (_, new) => Ok(new.to_vec()),
         },
         (None, Some(new)) if !agrees(new, |names| &names.1) => Err(HeaderFault::Contradiction),
         (Some(old), None) if !agrees(old, |names| &names.0) => Err(HeaderFault::Contradiction),
-        (None, Some(new)) => Ok(from_git.unwrap_or_else(|| new.strip_prefix(b"b/").unwrap_or(new).to_vec())),
-        (Some(old), None) => Ok(from_git.unwrap_or_else(|| old.strip_prefix(b"a/").unwrap_or(old).to_vec())),
+        (None, Some(new)) => {
+            Ok(from_git.unwrap_or_else(|| new.strip_prefix(b"b/").unwrap_or(new).to_vec()))
+        }
+        (Some(old), None) => {
+            Ok(from_git.unwrap_or_else(|| old.strip_prefix(b"a/").unwrap_or(old).to_vec()))
+        }
     }
 }
 
@@ -223,6 +238,8 @@ fn mode(noted: Option<&(usize, Vec<u8>)>, path: &RelPath) -> Result<Option<Mode>
         b"100755" => Ok(Some(Mode::Executable)),
         b"120000" => Err(Refusal::Symlink { line, path }),
         b"160000" => Err(Refusal::Gitlink { line, path }),
-        other => Err(Refusal::Mode { line, path, mode: String::from_utf8_lossy(other).into_owned() }),
+        other => {
+            Err(Refusal::Mode { line, path, mode: String::from_utf8_lossy(other).into_owned() })
+        }
     }
 }

@@ -37,7 +37,8 @@ fn hunks(old: &[u8], new: &[u8]) -> Vec<Hunk> {
     if old == new {
         return Vec::new();
     }
-    let (old_lines, new_lines): (Vec<_>, Vec<_>) = (text::lines(old).collect(), text::lines(new).collect());
+    let (old_lines, new_lines): (Vec<_>, Vec<_>) =
+        (text::lines(old).collect(), text::lines(new).collect());
     let same = |(a, b): &(&&[u8], &&[u8])| a == b;
     let head = old_lines.iter().zip(&new_lines).take_while(same).count();
     let (old_rest, new_rest) = (&old_lines[head..], &new_lines[head..]);

@@ -2,6 +2,9 @@
 
 use super::refusal::HeaderFault;
 
+/// The old and the new name, prefixes and all.
+pub(super) type Names = (Vec<u8>, Vec<u8>);
+
 /// Reads one name that fills `text`; in `---` and `+++` lines a tab ends it.
 pub(super) fn whole(text: &[u8]) -> Result<Vec<u8>, HeaderFault> {
     if text.first() != Some(&b'"') {
@@ -13,7 +16,7 @@ pub(super) fn whole(text: &[u8]) -> Result<Vec<u8>, HeaderFault> {
 
 /// Reads the two names of a `diff --git` line. `None` where they cannot be told apart: names with
 /// spaces are not quoted, so only equal ones split in a single way.
-pub(super) fn pair(text: &[u8]) -> Result<Option<(Vec<u8>, Vec<u8>)>, HeaderFault> {
+pub(super) fn pair(text: &[u8]) -> Result<Option<Names>, HeaderFault> {
     if text.first() == Some(&b'"') {
         let (old, rest) = quoted(text)?;
         let rest = rest.strip_prefix(b" ").ok_or(HeaderFault::Quoting)?;
@@ -32,9 +35,11 @@ pub(super) fn pair(text: &[u8]) -> Result<Option<(Vec<u8>, Vec<u8>)>, HeaderFaul
             return Ok(Some((old.to_vec(), new.to_vec())));
         }
     }
-    let spaces = text.iter().filter(|byte| **byte == b' ').count();
-    let split = text.iter().position(|byte| *byte == b' ').filter(|_| spaces == 1);
-    Ok(split.map(|at| (text[..at].to_vec(), text[at + 1..].to_vec())))
+    let mut words = text.split(|byte| *byte == b' ');
+    match (words.next(), words.next(), words.next()) {
+        (Some(old), Some(new), None) => Ok(Some((old.to_vec(), new.to_vec()))),
+        _ => Ok(None),
+    }
 }
 
 /// Drops `a/` and `b/` where both names have them; `git diff -R` swaps the two.
@@ -47,19 +52,31 @@ pub(super) fn stripped<'n>(old: &'n [u8], new: &'n [u8]) -> (&'n [u8], &'n [u8])
     (old, new)
 }
 
-/// Writes a name with its prefix, quoted where git needs it. Bytes beyond ASCII stay as they are.
+/// Writes a name that fills the rest of its line, quoted where git needs it. Bytes beyond ASCII stay
+/// as they are.
 pub(super) fn write(out: &mut Vec<u8>, prefix: &str, name: &str) {
-    if !name.bytes().any(|byte| byte.is_ascii_control() || byte == b'"' || byte == b'\\') {
+    if name.bytes().any(|byte| byte.is_ascii_control() || byte == b'"' || byte == b'\\') {
+        write_quoted(out, prefix, name);
+    } else {
         out.extend_from_slice(prefix.as_bytes());
         out.extend_from_slice(name.as_bytes());
-        return;
     }
+}
+
+/// Writes a name of a `diff --git` line. GNU patch ends one at a space unless it is quoted.
+pub(super) fn write_word(out: &mut Vec<u8>, prefix: &str, name: &str) {
+    if name.contains(' ') { write_quoted(out, prefix, name) } else { write(out, prefix, name) }
+}
+
+fn write_quoted(out: &mut Vec<u8>, prefix: &str, name: &str) {
     out.push(b'"');
     out.extend_from_slice(prefix.as_bytes());
     for byte in name.bytes() {
         match byte {
             b'"' | b'\\' => out.extend_from_slice(&[b'\\', byte]),
-            byte if byte.is_ascii_control() => out.extend_from_slice(format!("\\{byte:03o}").as_bytes()),
+            byte if byte.is_ascii_control() => {
+                out.extend_from_slice(format!("\\{byte:03o}").as_bytes());
+            }
             byte => out.push(byte),
         }
     }

@@ -75,7 +75,11 @@ pub(super) fn patch(bytes: &[u8]) -> Result<Patch, Refusal> {
 }
 
 /// The header that starts at the next line; `None` where that line is prose.
-fn next_header(cursor: &mut Cursor, text: &[u8], after_hunk: bool) -> Result<Option<Header>, Refusal> {
+fn next_header(
+    cursor: &mut Cursor,
+    text: &[u8],
+    after_hunk: bool,
+) -> Result<Option<Header>, Refusal> {
     let line = cursor.number();
     if let Some(names) = text.strip_prefix(b"diff --git ") {
         return header::git(cursor, names).map(Some);
@@ -107,7 +111,8 @@ fn next_header(cursor: &mut Cursor, text: &[u8], after_hunk: bool) -> Result<Opt
 }
 
 fn is_binary(text: &[u8]) -> bool {
-    text == b"GIT binary patch" || (text.starts_with(b"Binary files ") && text.ends_with(b" differ"))
+    text == b"GIT binary patch"
+        || (text.starts_with(b"Binary files ") && text.ends_with(b" differ"))
 }
 
 /// Paths by side: each may stand once before and once after, so that two files may swap names.
@@ -125,7 +130,9 @@ fn file(cursor: &mut Cursor, header: Header, seen: &mut Seen) -> Result<FilePatc
     let hunks = if promises_hunks { hunks(cursor)? } else { Vec::new() };
     let file = FilePatch { kind, hunks };
     let once = |set: &mut BTreeSet<_>, path: Option<&crate::tree::RelPath>| match path {
-        Some(path) if !set.insert(path.clone()) => Err(Refusal::Duplicate { line, path: path.clone() }),
+        Some(path) if !set.insert(path.clone()) => {
+            Err(Refusal::Duplicate { line, path: path.clone() })
+        }
         _ => Ok(()),
     };
     once(&mut seen.old, file.old_path())?;
@@ -154,7 +161,8 @@ fn hunks(cursor: &mut Cursor) -> Result<Vec<Hunk>, Refusal> {
     loop {
         let line = cursor.number();
         let fault = |reason| Refusal::Hunk { line, reason };
-        let Some(text) = cursor.header().filter(|text| hunks.is_empty() || text.starts_with(b"@@")) else {
+        let Some(text) = cursor.header().filter(|text| hunks.is_empty() || text.starts_with(b"@@"))
+        else {
             let nothing = hunks.is_empty();
             return if nothing { Err(fault(HunkFault::Header)) } else { Ok(hunks) };
         };
@@ -210,13 +218,20 @@ struct Body {
 
 impl Body {
     fn read(cursor: &mut Cursor, old: usize, new: usize) -> Result<Vec<Line>, Refusal> {
-        let mut body =
-            Self { lines: Vec::new(), old_left: old, new_left: new, old_closed: false, new_closed: false };
+        let mut body = Self {
+            lines: Vec::new(),
+            old_left: old,
+            new_left: new,
+            old_closed: false,
+            new_closed: false,
+        };
         loop {
             let fault = |reason| Refusal::Hunk { line: cursor.number(), reason };
             let full = body.old_left == 0 && body.new_left == 0;
             match cursor.raw() {
-                Some(text) if text.starts_with(b"\\ ") => body.end_without_newline().map_err(fault)?,
+                Some(text) if text.starts_with(b"\\ ") => {
+                    body.end_without_newline().map_err(fault)?;
+                }
                 _ if full => return Ok(body.lines),
                 None => return Err(fault(HunkFault::Ends)),
                 Some(text) => body.take(text).map_err(fault)?,

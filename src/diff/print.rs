@@ -48,9 +48,9 @@ fn header(out: &mut Vec<u8>, kind: &Kind) {
 
 fn git_line(out: &mut Vec<u8>, old: &RelPath, new: &RelPath) {
     out.extend_from_slice(b"diff --git ");
-    name::write(out, "a/", old.as_str());
+    name::write_word(out, "a/", old.as_str());
     out.push(b' ');
-    name::write(out, "b/", new.as_str());
+    name::write_word(out, "b/", new.as_str());
     out.push(b'\n');
 }
 
@@ -61,7 +61,8 @@ fn mode_lines(out: &mut Vec<u8>, modes: Option<ModeChange>) {
 }
 
 fn names(out: &mut Vec<u8>, file: &FilePatch) {
-    for (marker, prefix, path) in [("--- ", "a/", file.old_path()), ("+++ ", "b/", file.new_path())] {
+    for (marker, prefix, path) in [("--- ", "a/", file.old_path()), ("+++ ", "b/", file.new_path())]
+    {
         out.extend_from_slice(marker.as_bytes());
         match path {
             None => out.extend_from_slice(b"/dev/null"),

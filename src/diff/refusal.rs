@@ -12,19 +12,29 @@ pub enum Refusal {
     TooManyFiles,
     #[error("the text holds no file change: give a unified diff with `---`, `+++` and `@@` lines")]
     NothingFound,
-    #[error("line {line}: path {path:?} is refused: {reason}; name a file inside the tree, from its root")]
+    #[error(
+        "line {line}: path {path:?} is refused: {reason}; name a file inside the tree, from its root"
+    )]
     Path { line: usize, path: String, reason: PathRefusal },
-    #[error("line {line}: {path:?} is a symbolic link (mode 120000): only regular files may be patched")]
+    #[error(
+        "line {line}: {path:?} is a symbolic link (mode 120000): only regular files may be patched"
+    )]
     Symlink { line: usize, path: String },
-    #[error("line {line}: {path:?} is a submodule (mode 160000): only regular files may be patched")]
+    #[error(
+        "line {line}: {path:?} is a submodule (mode 160000): only regular files may be patched"
+    )]
     Gitlink { line: usize, path: String },
-    #[error("line {line}: mode {mode:?} of {path:?} is neither 100644 nor 100755: use one of these")]
+    #[error(
+        "line {line}: mode {mode:?} of {path:?} is neither 100644 nor 100755: use one of these"
+    )]
     Mode { line: usize, path: String, mode: String },
     #[error("line {line}: a binary change: only text hunks are taken")]
     Binary { line: usize },
     #[error("line {line}: a copied file: write it as a new file")]
     Copy { line: usize },
-    #[error("line {line}: {path} appears twice on the same side of the patch: put all its hunks under one header")]
+    #[error(
+        "line {line}: {path} appears twice on the same side of the patch: put all its hunks under one header"
+    )]
     Duplicate { line: usize, path: RelPath },
     #[error("line {line}: broken file header: {reason}")]
     Header { line: usize, reason: HeaderFault },
@@ -39,7 +49,9 @@ pub enum HeaderFault {
     Combined,
     #[error("the old and the new name differ without `rename from` and `rename to`")]
     NamesDiffer,
-    #[error("the name is quoted but the quoting is broken: use C-style escapes and a closing quote")]
+    #[error(
+        "the name is quoted but the quoting is broken: use C-style escapes and a closing quote"
+    )]
     Quoting,
     #[error("`---` without `+++` on the next line")]
     NoNewName,
@@ -62,7 +74,9 @@ pub enum HunkFault {
     NoFile,
     #[error("the text ends before the counts of the hunk's header are reached")]
     Ends,
-    #[error("the line starts with none of space, `+`, `-` and `\\`, but the header counts more lines")]
+    #[error(
+        "the line starts with none of space, `+`, `-` and `\\`, but the header counts more lines"
+    )]
     BadLine,
     #[error("more lines of its kind than the hunk's header counts")]
     TooMany,
@@ -72,6 +86,8 @@ pub enum HunkFault {
     Order,
     #[error("the hunk changes nothing")]
     NoChange,
-    #[error("a new file's hunk may only add lines, from line 0; a deleted file's may only remove them, to line 0")]
+    #[error(
+        "a new file's hunk may only add lines, from line 0; a deleted file's may only remove them, to line 0"
+    )]
     WholeFile,
 }

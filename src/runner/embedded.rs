@@ -13,6 +13,11 @@ macro_rules! embed {
 embed![
     "python/runners/pytest.toml",
     "python/runners/pytest.py",
+    "python/runners/unittest.toml",
+    "python/runners/unittest.py",
+    "python/runners/reach.py",
+    "python/runners/lines.py",
+    "python/runners/screen.py",
     "python/runners/python.sh",
     "python/runners/stdlib.txt",
 ];

@@ -13,7 +13,9 @@ pub enum GrammarError {
         "{file}: the grammar `{grammar}` is not built in (built in are {known}); set `grammar` to one of them"
     )]
     UnknownGrammar { file: String, grammar: String, known: String },
-    #[error("{file}, line {line}: the capture `@{capture}` is unknown; `grammars/README.md` lists them")]
+    #[error(
+        "{file}, line {line}: the capture `@{capture}` is unknown; `grammars/README.md` lists them"
+    )]
     UnknownCapture { file: String, line: usize, capture: String },
     #[error("{file}: the pattern `{pattern}` is not a valid path pattern: {message}")]
     Pattern { file: String, pattern: String, message: String },

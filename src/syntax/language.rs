@@ -183,7 +183,12 @@ impl Language {
 
     /// Every operator of a table, sorted.
     pub fn operators(&self, table: &str) -> impl Iterator<Item = &str> {
-        self.0.grammar.operators.get(table).into_iter().flat_map(|swaps| swaps.keys().map(String::as_str))
+        self.0
+            .grammar
+            .operators
+            .get(table)
+            .into_iter()
+            .flat_map(|swaps| swaps.keys().map(String::as_str))
     }
 
     /// Whether exchanging the operands changes the meaning.
@@ -221,16 +226,23 @@ fn fill(template: &str, values: &[(&str, &[u8])]) -> Vec<u8> {
 }
 
 fn compile(language: &tree_sitter::Language, text: &QueryText) -> Result<Compiled, GrammarError> {
-    let query = tree_sitter::Query::new(language, &text.text).map_err(|error| GrammarError::Query {
-        file: text.file.clone(),
-        line: error.row + 1,
-        column: error.column + 1,
-        message: format!("{:?}: {}", error.kind, error.message.lines().next().unwrap_or_default()),
-    })?;
+    let query =
+        tree_sitter::Query::new(language, &text.text).map_err(|error| GrammarError::Query {
+            file: text.file.clone(),
+            line: error.row + 1,
+            column: error.column + 1,
+            message: format!(
+                "{:?}: {}",
+                error.kind,
+                error.message.lines().next().unwrap_or_default()
+            ),
+        })?;
     let roles = query.capture_names().iter().map(|name| {
         roles::role(name).ok_or_else(|| GrammarError::UnknownCapture {
             file: text.file.clone(),
-            line: 1 + text.text[..text.text.find(&format!("@{name}")).unwrap_or(0)].matches('\n').count(),
+            line: 1 + text.text[..text.text.find(&format!("@{name}")).unwrap_or(0)]
+                .matches('\n')
+                .count(),
             capture: (*name).to_owned(),
         })
     });

@@ -132,9 +132,8 @@ fn add(
 ) -> Result<(), GrammarError> {
     let file = format!("{}/grammar.toml", source.folder);
     let text = source.grammar_toml.as_deref().unwrap_or_default();
-    let mut table: toml::Table = text.parse().map_err(|error: toml::de::Error| GrammarError::Toml {
-        file: file.clone(),
-        message: error.to_string().trim_end().to_owned(),
+    let mut table: toml::Table = text.parse().map_err(|error: toml::de::Error| {
+        GrammarError::Toml { file: file.clone(), message: error.to_string().trim_end().to_owned() }
     })?;
     let named = table.get("name").and_then(toml::Value::as_str);
     let name = named.or(source.folder.rsplit('/').next()).unwrap_or_default().to_owned();

@@ -91,9 +91,7 @@ fn without_trace(parsed: &Parsed, span: &Span, previous: Option<Span>, next: Opt
     let same_line = |from: usize, to: usize| !source[from..to].contains(&b'\n');
     match (previous, next) {
         (_, Some(next)) if same_line(span.end, next.start) => span.start..next.start,
-        (Some(previous), _) if same_line(previous.end, span.start) => {
-            previous.end..span.end
-        }
+        (Some(previous), _) if same_line(previous.end, span.start) => previous.end..span.end,
         _ => span.clone(),
     }
 }
@@ -153,7 +151,10 @@ pub(super) fn line_start(source: &[u8], offset: usize) -> usize {
 
 /// The start of the line after the one that holds `offset`.
 pub(super) fn next_line(source: &[u8], offset: usize) -> usize {
-    source[offset..].iter().position(|byte| *byte == b'\n').map_or(source.len(), |at| offset + at + 1)
+    source[offset..]
+        .iter()
+        .position(|byte| *byte == b'\n')
+        .map_or(source.len(), |at| offset + at + 1)
 }
 
 /// Deletes a clause (`else`, `except`) and the blanks before it.
@@ -169,10 +170,12 @@ pub(super) fn moved_out(parsed: &Parsed, block: usize, at: usize) -> Option<Vec<
     let first = &parsed.statements()[*block.statements.first()?].range;
     let last = &parsed.statements()[*block.statements.last()?].range;
     let source = parsed.source();
-    let text = &source[first.start..trailing_end(parsed, last.end).min(block.range.end.max(last.end))];
+    let text =
+        &source[first.start..trailing_end(parsed, last.end).min(block.range.end.max(last.end))];
     let many_lines = text.contains(&b'\n');
     let quotes: [&[u8]; 3] = [b"\"\"\"", b"'''", b"`"];
-    if many_lines && quotes.iter().any(|quote| text.windows(quote.len()).any(|part| part == *quote)) {
+    if many_lines && quotes.iter().any(|quote| text.windows(quote.len()).any(|part| part == *quote))
+    {
         return None;
     }
     let (outer, inner) = (parsed.indentation(at), parsed.indentation(first.start));
@@ -199,7 +202,8 @@ pub(super) fn is_simple(text: &[u8]) -> bool {
             (None, b'(' | b'[' | b'{') => depth += 1,
             (None, b')' | b']' | b'}') => depth = depth.saturating_sub(1),
             (None, byte) if depth == 0 => {
-                let plain = byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b':' | b'$' | b'@');
+                let plain = byte.is_ascii_alphanumeric()
+                    || matches!(byte, b'_' | b'.' | b':' | b'$' | b'@');
                 if !plain && byte.is_ascii() {
                     return false;
                 }

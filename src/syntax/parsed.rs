@@ -95,7 +95,8 @@ impl Parsed {
     /// The innermost function at an offset.
     pub fn function_at(&self, offset: usize) -> Option<usize> {
         let functions = self.functions();
-        let mut at = functions.partition_point(|function| function.range.start <= offset).checked_sub(1);
+        let mut at =
+            functions.partition_point(|function| function.range.start <= offset).checked_sub(1);
         // Ranges nest or are apart, so whatever holds the offset holds the last one that began before.
         while let Some(index) = at {
             if functions[index].range.contains(&offset) {

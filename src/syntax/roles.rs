@@ -210,7 +210,6 @@ impl NodeRoles {
     pub(super) fn part(&self, part: Part) -> Option<&Span> {
         self.parts.iter().find(|(name, _)| *name == part).map(|(_, span)| span)
     }
-
 }
 
 /// By node id. Looked up only, never iterated: its order is not deterministic.

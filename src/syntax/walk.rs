@@ -1,7 +1,8 @@
 //! One walk over the tree that turns roles into the lists of `Parsed`.
 
 use super::model::{
-    Assertion, Block, Expression, Function, Import, Parameter, Part, Span, Statement, StatementKind, Test,
+    Assertion, Block, Expression, Function, Import, Parameter, Part, Span, Statement,
+    StatementKind, Test,
 };
 use super::roles::{self, Flag, NodeRoles, RoleMap};
 use std::collections::BTreeSet;
@@ -43,8 +44,14 @@ struct Place {
 }
 
 pub(super) fn walk(tree: &Tree, source: &[u8], roles: &RoleMap, separator: &str) -> Lists {
-    let mut walk =
-        Walk { source, roles, separator, lists: Lists::default(), scopes: Vec::new(), locals: Vec::new() };
+    let mut walk = Walk {
+        source,
+        roles,
+        separator,
+        lists: Lists::default(),
+        scopes: Vec::new(),
+        locals: Vec::new(),
+    };
     let mut cursor = tree.walk();
     let mut places = vec![Place::default()];
     'nodes: loop {
@@ -181,7 +188,13 @@ impl Walk<'_> {
         child.ignored = roles.is(Flag::Ignore);
     }
 
-    fn statement(&mut self, kind: StatementKind, roles: &NodeRoles, range: Span, place: &Place) -> usize {
+    fn statement(
+        &mut self,
+        kind: StatementKind,
+        roles: &NodeRoles,
+        range: Span,
+        place: &Place,
+    ) -> usize {
         let id = self.lists.statements.len();
         let mut index = 0;
         if let Some(block) = place.block {
@@ -191,7 +204,8 @@ impl Walk<'_> {
         if let Some(function) = place.function {
             let function = &mut self.lists.functions[function];
             function.statements += 1;
-            let branches = matches!(kind, StatementKind::If | StatementKind::Loop | StatementKind::Try);
+            let branches =
+                matches!(kind, StatementKind::If | StatementKind::Loop | StatementKind::Try);
             function.complexity += usize::from(branches);
         }
         self.lists.statements.push(Statement {
@@ -293,7 +307,8 @@ impl Walk<'_> {
 
     fn import(&mut self, node: &Node<'_>, roles: &NodeRoles) {
         let parts = roles.parts();
-        let names: Vec<String> = parts.all(Part::Binding).filter_map(|span| self.utf8(span)).collect();
+        let names: Vec<String> =
+            parts.all(Part::Binding).filter_map(|span| self.utf8(span)).collect();
         let module = parts.get(Part::Module).and_then(|span| self.utf8(span)).unwrap_or_default();
         self.lists.module_names.extend(names.iter().cloned());
         self.lists.imports.push(Import { range: node.byte_range(), module, names });
@@ -316,7 +331,9 @@ impl Walk<'_> {
         let first = leading.unwrap_or(node.start_byte());
         let defines = roles.statement() == Some(StatementKind::Definition) || roles.is(Flag::Test);
         let comment = comment
-            .filter(|(start, end)| defines && (*start < first || adjacent(self.source, *end, first)))
+            .filter(|(start, end)| {
+                defines && (*start < first || adjacent(self.source, *end, first))
+            })
             .filter(|(_, end)| adjacent(self.source, *end, node.start_byte()) || leading.is_some())
             .map(|(start, _)| start);
         match (leading, comment) {
@@ -326,7 +343,8 @@ impl Walk<'_> {
     }
 
     fn name_of(&self, roles: &NodeRoles) -> String {
-        let name = roles.part(Part::Name).map(|span| String::from_utf8_lossy(&self.source[span.clone()]));
+        let name =
+            roles.part(Part::Name).map(|span| String::from_utf8_lossy(&self.source[span.clone()]));
         name.unwrap_or_default().trim_matches(['"', '\'', '`']).to_owned()
     }
 
@@ -365,6 +383,7 @@ fn stands_alone(source: &[u8], offset: usize) -> bool {
 /// Nothing but blanks and at most one newline is between.
 fn adjacent(source: &[u8], end: usize, start: usize) -> bool {
     source.get(end..start).is_some_and(|gap| {
-        gap.iter().all(u8::is_ascii_whitespace) && gap.iter().filter(|byte| **byte == b'\n').count() <= 1
+        gap.iter().all(u8::is_ascii_whitespace)
+            && gap.iter().filter(|byte| **byte == b'\n').count() <= 1
     })
 }

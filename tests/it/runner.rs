@@ -209,3 +209,5 @@ fn similar(found: &BTreeMap<TestId, Outcome>, expected: &BTreeMap<TestId, Outcom
 }
 
 mod pytest;
+mod unittest;
+mod instrument;

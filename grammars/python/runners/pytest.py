@@ -27,6 +27,7 @@ class Recorder:
                 folder = os.path.dirname(folder)
                 self.folders.add(folder or ".")
         self.excluded = set(excluded)
+        self.only = self.begin = self.end = None
         self.out = open(path, "w", encoding="ascii")
         self.pid = os.getpid()
         self.outcomes = {}
@@ -51,7 +52,9 @@ class Recorder:
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, config, items):
         def chosen(item):
-            return item.nodeid.split("::")[0] in self.files and text(item.nodeid) not in self.excluded
+            name = text(item.nodeid)
+            listed = self.only is None or name in self.only
+            return listed and item.nodeid.split("::")[0] in self.files and name not in self.excluded
 
         dropped = [item for item in items if not chosen(item)]
         if dropped:
@@ -65,6 +68,14 @@ class Recorder:
         if report.failed or (report.skipped and report.nodeid):
             outcome = "error" if report.failed else "skipped"
             self.write(test=text(report.nodeid or "."), outcome=outcome)
+
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_runtest_protocol(self, item):
+        if self.begin:
+            self.begin(text(item.nodeid))
+        yield
+        if self.end:
+            self.end(text(item.nodeid))
 
     def pytest_runtest_logreport(self, report):
         outcome = report.outcome
@@ -125,19 +136,26 @@ def arguments(scratch):
     return options
 
 
-def main(chosen, report):
-    with open(chosen, encoding="utf-8") as source:
-        chosen = json.load(source)
-    # As `python -m pytest` does, but only now: nothing in the tree can pose as pytest.
-    here = os.path.dirname(os.path.abspath(__file__))
+def start(program):
+    """As `python -m pytest` does, but only now: nothing in the tree can pose as pytest."""
+    here = os.path.dirname(os.path.abspath(program))
     sys.path[:] = [os.getcwd()] + [entry for entry in sys.path if os.path.abspath(entry) != here]
-    folders = outermost(chosen["files"])
+
+
+def run(files, report, excluded=(), only=None, begin=None, end=None):
+    """Runs tests in this process. `begin` and `end` are called with a test's id around it."""
+    folders = outermost(files)
     if not folders:
         raise SystemExit("none of the test files exists")
-    recorder = Chooser(report, chosen["files"], chosen["excluded"])
+    recorder = Chooser(report, files, excluded)
+    recorder.only = None if only is None else set(only)
+    recorder.begin, recorder.end = begin, end
     options = arguments(os.path.join(os.path.dirname(report), "cache"))
     return int(pytest.main(options + ["--"] + folders, plugins=[recorder]))
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1], sys.argv[2]))
+    start(__file__)
+    with open(sys.argv[1], encoding="utf-8") as source:
+        chosen = json.load(source)
+    sys.exit(run(chosen["files"], sys.argv[2], chosen["excluded"]))

@@ -61,7 +61,9 @@ impl<'a> Collector<'a> {
     /// most `limit`, those that come after it first.
     pub(super) fn other_names(&self, function: usize, name: &str, limit: usize) -> Vec<&'a str> {
         let scope = &self.scopes[function];
-        let Some(at) = scope.names.iter().position(|known| *known == name) else { return Vec::new() };
+        let Some(at) = scope.names.iter().position(|known| *known == name) else {
+            return Vec::new();
+        };
         let others = scope.names[at + 1..].iter().chain(&scope.names[..at]).copied();
         if !self.language.typed() {
             return others.take(limit).collect();

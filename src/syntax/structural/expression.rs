@@ -157,7 +157,9 @@ fn is_negated(collector: &Collector<'_>, expression: &Expression) -> bool {
 fn float(collector: &mut Collector<'_>, expression: &Expression) {
     let text = collector.word(&expression.range);
     let plain = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
-    let Some(value) = text.parse::<f64>().ok().filter(|value| plain && value.is_finite()) else { return };
+    let Some(value) = text.parse::<f64>().ok().filter(|value| plain && value.is_finite()) else {
+        return;
+    };
     for value in [value + 1.0, value - 1.0, 0.0, 1.0] {
         if value >= 0.0 {
             collector.replace(
@@ -199,7 +201,8 @@ fn string(collector: &mut Collector<'_>, expression: &Expression) {
 }
 
 fn call(collector: &mut Collector<'_>, expression: &Expression) {
-    let keywords: BTreeSet<usize> = expression.parts.all(Part::Keyword).map(|span| span.start).collect();
+    let keywords: BTreeSet<usize> =
+        expression.parts.all(Part::Keyword).map(|span| span.start).collect();
     let arguments = expression.argument_list();
     let positional: Vec<&Span> = arguments
         .iter()
@@ -251,7 +254,9 @@ fn may_swap(collector: &Collector<'_>, call: &Expression, a: &Span, b: &Span) ->
     }
     let kind = |span: &Span| collector.expression_at(span).map(|expression| expression.kind);
     match (kind(a), kind(b)) {
-        (Some(Kind::Integer), Some(Kind::Integer)) | (Some(Kind::String), Some(Kind::String)) => true,
+        (Some(Kind::Integer), Some(Kind::Integer)) | (Some(Kind::String), Some(Kind::String)) => {
+            true
+        }
         (Some(Kind::Name), Some(Kind::Name)) => call.function.is_some_and(|function| {
             let others = collector.other_names(function, collector.word(a), usize::MAX);
             others.contains(&collector.word(b))
@@ -308,7 +313,9 @@ fn shift(collector: &mut Collector<'_>, function: Option<usize>, span: &Span) {
 
 fn conditional(collector: &mut Collector<'_>, expression: &Expression) {
     let parts = &expression.parts;
-    let Some((body, alternative)) = parts.get(Part::Body).zip(parts.get(Part::Alternative)) else { return };
+    let Some((body, alternative)) = parts.get(Part::Body).zip(parts.get(Part::Alternative)) else {
+        return;
+    };
     if collector.text(body) == collector.text(alternative) {
         return;
     }
@@ -319,7 +326,12 @@ fn conditional(collector: &mut Collector<'_>, expression: &Expression) {
             collector.parsed.statements()[statement].range.start == expression.range.start
         });
         if !is_statement {
-            collector.replace(Operator::RemoveConditional, expression.function, &expression.range, text);
+            collector.replace(
+                Operator::RemoveConditional,
+                expression.function,
+                &expression.range,
+                text,
+            );
         }
     }
 }
@@ -348,10 +360,12 @@ struct Attributes<'a> {
 impl<'a> Attributes<'a> {
     fn new(collector: &Collector<'a>) -> Self {
         let expressions = collector.parsed.expressions();
-        let mut attributes = Self { names: BTreeMap::new(), callees: vec![false; expressions.len()] };
+        let mut attributes =
+            Self { names: BTreeMap::new(), callees: vec![false; expressions.len()] };
         for (id, expression) in expressions.iter().enumerate() {
             let call = expression.parent.map(|parent| &expressions[parent]);
-            attributes.callees[id] = call.is_some_and(|call| call.callee() == Some(&expression.range));
+            attributes.callees[id] =
+                call.is_some_and(|call| call.callee() == Some(&expression.range));
             if let Some((key, name)) = attributes.key(collector, id, expression) {
                 attributes.names.entry(key).or_default().insert(name);
             }

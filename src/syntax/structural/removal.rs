@@ -45,7 +45,8 @@ pub fn removals(parsed: &Parsed, language: &Language) -> Vec<Removal> {
         for start in 0..block.statements.len() {
             let ids = &block.statements[start..];
             for length in 2..=LONGEST_RUN.min(ids.len()) {
-                if ids[..length].iter().any(|id| stays(parsed, language, &parsed.statements()[*id])) {
+                if ids[..length].iter().any(|id| stays(parsed, language, &parsed.statements()[*id]))
+                {
                     break;
                 }
                 let edits = delete(parsed, language, &ids[..length]);
@@ -66,7 +67,8 @@ pub fn removals(parsed: &Parsed, language: &Language) -> Vec<Removal> {
 }
 
 fn stays(parsed: &Parsed, language: &Language, statement: &Statement) -> bool {
-    matches!(statement.kind, Kind::Docstring | Kind::Import) || is_tail_value(parsed, language, statement)
+    matches!(statement.kind, Kind::Docstring | Kind::Import)
+        || is_tail_value(parsed, language, statement)
 }
 
 fn branches(
@@ -76,7 +78,8 @@ fn branches(
     statement: &Statement,
     found: &mut Vec<Removal>,
 ) {
-    let branching = matches!(statement.kind, Kind::If | Kind::Loop | Kind::Switch | Kind::Try | Kind::With);
+    let branching =
+        matches!(statement.kind, Kind::If | Kind::Loop | Kind::Switch | Kind::Try | Kind::With);
     if !branching || statement.function.is_none() {
         return;
     }
@@ -127,7 +130,8 @@ fn push(
     if edits.is_empty() || edits.iter().all(|edit| parsed.text(&edit.range) == edit.replacement) {
         return;
     }
-    let newlines = |edit: &Edit| parsed.text(&edit.range).iter().filter(|byte| **byte == b'\n').count();
+    let newlines =
+        |edit: &Edit| parsed.text(&edit.range).iter().filter(|byte| **byte == b'\n').count();
     let lines = edits.iter().map(newlines).sum::<usize>().max(1);
     found.push(Removal { what, edits, function, lines: u32::try_from(lines).unwrap_or(u32::MAX) });
 }

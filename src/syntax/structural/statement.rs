@@ -65,7 +65,8 @@ pub(super) fn is_tail_value(
 
 fn neutral_return(collector: &mut Collector<'_>, statement: &Statement) {
     let parsed = collector.parsed;
-    let (Some(value), Some(function)) = (statement.parts.get(Part::Value), statement.function) else {
+    let (Some(value), Some(function)) = (statement.parts.get(Part::Value), statement.function)
+    else {
         return;
     };
     let function = &parsed.functions()[function];
@@ -100,7 +101,9 @@ fn branches(collector: &mut Collector<'_>, statement: &Statement) {
     let parts = &statement.parts;
     let alternatives: Vec<_> = parts.all(Part::Alternative).collect();
     let body = parts.get(Part::Body);
-    if let ([_], Some(body), Some(other)) = (&alternatives[..], body, parts.get(Part::AlternativeBody)) {
+    if let ([_], Some(body), Some(other)) =
+        (&alternatives[..], body, parts.get(Part::AlternativeBody))
+    {
         collector.swap(Operator::InvertBranches, statement.function, body, other);
     }
     if let Some(last) = alternatives.last()
@@ -133,7 +136,12 @@ fn assignment_operator(collector: &mut Collector<'_>, statement: &Statement) {
     let Some(operator) = statement.parts.get(Part::Operator) else { return };
     let language = collector.language;
     for swap in language.swaps_in("assignment", collector.word(operator)) {
-        collector.replace(Operator::AssignmentOperator, statement.function, operator, swap.as_str());
+        collector.replace(
+            Operator::AssignmentOperator,
+            statement.function,
+            operator,
+            swap.as_str(),
+        );
     }
 }
 
@@ -175,10 +183,15 @@ fn contains(text: &[u8], part: &[u8]) -> bool {
 /// A return before a statement of the function's own block.
 fn early_return(collector: &mut Collector<'_>, statement: &Statement) {
     let parsed = collector.parsed;
-    let Some(function) = statement.function.map(|function| &parsed.functions()[function]) else { return };
+    let Some(function) = statement.function.map(|function| &parsed.functions()[function]) else {
+        return;
+    };
     let fits = statement.block.is_some()
         && statement.block == function.block
-        && !matches!(statement.kind, Kind::Return | Kind::Docstring | Kind::Import | Kind::Definition);
+        && !matches!(
+            statement.kind,
+            Kind::Return | Kind::Docstring | Kind::Import | Kind::Definition
+        );
     let start = statement.range.start;
     let line = line_start(parsed.source(), start);
     let begins_line = parsed.source()[line..start].iter().all(|byte| matches!(byte, b' ' | b'\t'));
@@ -190,7 +203,9 @@ fn early_return(collector: &mut Collector<'_>, statement: &Statement) {
     let mut returns = Vec::new();
     if typed_without_value {
         returns.push(tokens.return_statement.clone());
-    } else if let Some(value) = collector.language.neutral_values(function.returns.as_deref()).first() {
+    } else if let Some(value) =
+        collector.language.neutral_values(function.returns.as_deref()).first()
+    {
         returns.push(format!("return {value}{}", tokens.terminator));
     }
     for text in returns {
