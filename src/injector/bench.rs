@@ -1,42 +1,44 @@
-//! What the injector runs: quick screens, and the script runs that the checks will ask for again.
+//! What the injector runs: the artifact's own script, so that the checks' runs are answered from the
+//! harness's memo.
+//!
+//! A run costs little more than a screen of one candidate in a sandbox of its own, and the run of the
+//! bug is needed anyway: so candidates are not screened first.
 
-use crate::harness::{Audience, Baseline, Error, Harness, How, Program, ScriptRun};
+use crate::harness::{Baseline, Error, Harness, How, Program, ScriptRun};
 use crate::tree::{Changes, RelPath};
-use crate::verdict::{Outcome, TestId};
+use crate::verdict::{Outcome, TestId, Verdicts};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-
-/// The frameworks whose tests the harness screens without a fresh process a candidate. For the
-/// others a screen costs what a run costs, and a run is kept in the harness's memo.
-const SCREENED: [&str; 1] = ["pytest"];
 
 pub(super) struct Bench<'a> {
     harness: &'a Harness,
     baseline: Arc<Baseline>,
     parser: Vec<u8>,
     test_files: BTreeSet<RelPath>,
+    /// Fewest passing tests a script runs.
+    least: usize,
     plans: BTreeMap<BTreeSet<RelPath>, Option<Arc<Plan>>>,
-    /// Tests that failed a screen and passed the run after it: the screen says nothing of them.
-    blind: BTreeSet<TestId>,
 }
 
-/// The script of an artifact and what it says of the original.
+/// A script and the tests that it runs.
+#[derive(Clone, Debug)]
 pub(super) struct Plan {
     /// Sorted.
     pub test_files: Vec<RelPath>,
     pub script: Vec<u8>,
+    /// Tests that pass on the original: by the baseline until [`Bench::proved`] has run them.
     pub passing: BTreeSet<TestId>,
 }
 
 impl<'a> Bench<'a> {
-    pub(super) fn new(harness: &'a Harness) -> Result<Self, Error> {
+    pub(super) fn new(harness: &'a Harness, least: usize) -> Result<Self, Error> {
         Ok(Self {
             harness,
             baseline: harness.baseline()?,
             parser: harness.runner().parser(),
             test_files: harness.runner().test_files(harness.base()).into_iter().collect(),
+            least,
             plans: BTreeMap::new(),
-            blind: BTreeSet::new(),
         })
     }
 
@@ -53,87 +55,75 @@ impl<'a> Bench<'a> {
         &self.test_files
     }
 
-    pub(super) fn screens(&self) -> bool {
-        SCREENED.contains(&self.harness.runner().framework())
+    /// The script that runs these test files, or all test files where these have too few passing
+    /// tests. Nothing is run for it.
+    pub(super) fn planned(&self, files: &BTreeSet<RelPath>) -> Plan {
+        let passing = |files: &[RelPath]| of_files(&self.baseline.passing, files);
+        let mut test_files: Vec<RelPath> = files.iter().cloned().collect();
+        if passing(&test_files).len() < self.least {
+            test_files = self.test_files.iter().cloned().collect();
+        }
+        let passing = passing(&test_files).into_iter().cloned().collect();
+        let excluded =
+            of_files_or_none(self.baseline.excluded.keys(), &test_files, &self.test_files);
+        Plan { script: self.script(&test_files, &excluded), test_files, passing }
     }
 
-    /// The passing tests of these files.
-    pub(super) fn tests_of(&self, files: &[RelPath]) -> Vec<TestId> {
-        of_files(&self.baseline.passing, files)
-            .into_iter()
-            .filter(|id| !self.blind.contains(*id))
-            .cloned()
-            .collect()
-    }
-
-    /// Of `tests`, which all pass on the original: those that a screen sees fail on base + `changes`.
-    pub(super) fn screen(
-        &self,
-        changes: &Changes,
-        tests: &[TestId],
-        files: &[RelPath],
-    ) -> Result<BTreeSet<TestId>, Error> {
-        let candidates = std::slice::from_ref(changes);
-        let screened = self.harness.screen(&Changes::new(), candidates, tests, files)?;
-        let passed =
-            screened.into_iter().next().map(|screened| screened.passed).unwrap_or_default();
-        Ok(tests.iter().filter(|id| !passed.contains(*id)).cloned().collect())
-    }
-
-    /// From now on screens leave these tests out.
-    pub(super) fn distrust(&mut self, tests: impl IntoIterator<Item = TestId>) {
-        self.blind.extend(tests);
-    }
-
-    /// The script that runs these test files, or all test files where these have fewer passing tests
-    /// than `least`. `None` where the original gives no verdict or not enough passing tests.
-    pub(super) fn plan(
-        &mut self,
-        files: &BTreeSet<RelPath>,
-        least: usize,
-    ) -> Result<Option<Arc<Plan>>, Error> {
+    /// The same with its tests run on the original: all of them pass there, and enough of them.
+    pub(super) fn proved(&mut self, files: &BTreeSet<RelPath>) -> Result<Option<Arc<Plan>>, Error> {
         if let Some(known) = self.plans.get(files) {
             return Ok(known.clone());
         }
-        let mut plan = self.written(files)?;
-        if plan.as_ref().is_none_or(|plan| plan.passing.len() < least) {
-            plan = self.written(&self.test_files)?;
-        }
-        let plan = plan.filter(|plan| plan.passing.len() >= least).map(Arc::new);
+        let plan = self.prove(self.planned(files))?.map(Arc::new);
         self.plans.insert(files.clone(), plan.clone());
         Ok(plan)
     }
 
-    /// A script all of whose tests pass on the original. What fails there although the baseline
-    /// passed twice hangs on its neighbours and is left out.
-    fn written(&self, files: &BTreeSet<RelPath>) -> Result<Option<Plan>, Error> {
-        let test_files: Vec<RelPath> = files.iter().cloned().collect();
-        let mut excluded: BTreeSet<TestId> =
-            of_files_or_none(self.baseline.excluded.keys(), &test_files, &self.test_files);
+    /// What fails here although the baseline passed twice hangs on its neighbours and is left out.
+    fn prove(&self, mut plan: Plan) -> Result<Option<Plan>, Error> {
+        let mut excluded =
+            of_files_or_none(self.baseline.excluded.keys(), &plan.test_files, &self.test_files);
         for _ in 0..2 {
-            let ids: Vec<TestId> = excluded.iter().cloned().collect();
-            let script = self.harness.runner().script(&test_files, &ids);
-            let program = Program { script: &script, parser: &self.parser };
-            let run = self.harness.run(&Changes::new(), program, HOW, false)?;
-            let Ok(verdicts) = run.verdicts else { return Ok(None) };
+            let Ok(verdicts) = self.run(&Changes::new(), &plan)?.verdicts else { return Ok(None) };
             let failing = verdicts.failing();
             if failing.is_empty() {
-                let passing = verdicts.with(Outcome::Passed).into_iter().collect();
-                return Ok(Some(Plan { test_files, script, passing }));
+                plan.passing = verdicts.with(Outcome::Passed).into_iter().collect();
+                return Ok((plan.passing.len() >= self.least).then_some(plan));
             }
             excluded.extend(failing);
+            plan.script = self.script(&plan.test_files, &excluded);
         }
         Ok(None)
     }
 
-    /// The run that the checks will ask for: the harness then answers from its memo.
+    fn script(&self, test_files: &[RelPath], excluded: &BTreeSet<TestId>) -> Vec<u8> {
+        let excluded: Vec<TestId> = excluded.iter().cloned().collect();
+        self.harness.runner().script(test_files, &excluded)
+    }
+
+    /// The run that the checks will ask for.
     pub(super) fn run(&self, changes: &Changes, plan: &Plan) -> Result<ScriptRun, Error> {
         let program = Program { script: &plan.script, parser: &self.parser };
-        self.harness.run(changes, program, HOW, false)
+        self.harness.run(changes, program, How::CHECK, false)
     }
 }
 
-const HOW: How = How { hash_seed: 0, audience: Audience::Check };
+impl Plan {
+    /// The passing tests that fail in `verdicts`; `None` where one of them does not report.
+    pub(super) fn failing(&self, verdicts: &Verdicts) -> Option<BTreeSet<TestId>> {
+        let mut failing = BTreeSet::new();
+        for id in &self.passing {
+            match verdicts.of(id) {
+                Outcome::Failed | Outcome::Error => {
+                    failing.insert(id.clone());
+                }
+                Outcome::Passed => {}
+                Outcome::Skipped | Outcome::Missing => return None,
+            }
+        }
+        Some(failing)
+    }
+}
 
 /// How ids name a file: `tests/test_x.py::..` or `tests.test_x. ..`.
 struct Names {

@@ -32,8 +32,7 @@ pub(super) fn hide(
     if weakener.failing().is_empty() {
         return Ok(None);
     }
-    let mut cuts =
-        if bench.screens() { screened(bench, &weakener, bug)? } else { guessed(&weakener) };
+    let mut cuts = guessed(&weakener);
     for _ in 0..RUNS {
         let Some(changes) = weakener.changes(&cuts) else { return Ok(None) };
         let run = bench.run(&bug.changes.then(&changes), plan)?;
@@ -55,46 +54,18 @@ pub(super) fn hide(
     Ok(None)
 }
 
-/// The least cut of each test that a screen saw pass.
-fn screened(
-    bench: &Bench<'_>,
-    weakener: &Weakener<'_>,
-    bug: &Exposed<'_>,
-) -> Result<BTreeMap<Place, Cut>, Error> {
-    let mut tried: Vec<(Cut, Changes)> = Vec::new();
-    for cut in Cut::KEEPING {
-        if let Some(changes) = weakener.changes(&weakener.uniform(cut))
-            && tried.iter().all(|(_, earlier)| *earlier != changes)
-        {
-            tried.push((cut, changes));
-        }
-    }
-    if tried.is_empty() {
-        return Ok(weakener.settle(&[]));
-    }
-    let tests: Vec<TestId> = weakener.failing().values().flatten().cloned().collect();
-    let candidates: Vec<Changes> = tried.iter().map(|(_, changes)| changes.clone()).collect();
-    let files = weakener.failing_files();
-    let screened = bench.harness().screen(bug.changes, &candidates, &tests, &files)?;
-    let passed: Vec<(Cut, BTreeSet<TestId>)> = tried
-        .into_iter()
-        .zip(screened)
-        .map(|((cut, _), screened)| (cut, screened.passed))
-        .collect();
-    Ok(weakener.settle(&passed))
-}
-
-/// Where a run costs a build: the cut that is most often enough.
-fn guessed(weakener: &Weakener<'_>) -> BTreeMap<Place, Cut> {
-    weakener
-        .failing()
-        .keys()
-        .map(|place| {
-            let cuts = [Cut::Later, Cut::Assertions, Cut::Rest];
-            let cut = cuts.into_iter().find(|cut| weakener.can(*place, *cut));
-            (*place, cut.unwrap_or(Cut::Test))
-        })
-        .collect()
+/// The least cut that is likely to be enough, by where the test stopped: in an assertion, that one
+/// and those after it; elsewhere, what follows; unknown, all assertions.
+pub(super) fn guessed(weakener: &Weakener<'_>) -> BTreeMap<Place, Cut> {
+    let guess = |place: Place| {
+        let cuts = match (weakener.has_stop(place), weakener.stopped_in_assertion(place)) {
+            (true, true) => [Cut::Later, Cut::Rest],
+            (true, false) => [Cut::Rest, Cut::Assertions],
+            (false, _) => [Cut::Assertions, Cut::Rest],
+        };
+        cuts.into_iter().find(|cut| weakener.can(place, *cut)).unwrap_or(Cut::Test)
+    };
+    weakener.failing().keys().map(|place| (*place, guess(*place))).collect()
 }
 
 /// Tests that still fail are cut further: away, once some other test passes again; else to what runs

@@ -13,7 +13,7 @@ use crate::diff::Patch;
 use crate::harness::{Error, Harness};
 use crate::syntax::Languages;
 use crate::tree::{Changes, RelPath};
-use crate::verdict::{Outcome, TestId, compare};
+use crate::verdict::{Outcome, TestId};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -24,6 +24,8 @@ const DULL: usize = 80;
 const KEPT: usize = 3;
 /// Drafts that come to nothing (no parse, known trees) in a row before the search gives up.
 const IDLE: usize = 400;
+/// Drafts of one file before another is drawn.
+const TRIES: usize = 3;
 /// How often every site may be drawn on again once all have been.
 const PASSES: usize = 3;
 
@@ -45,7 +47,7 @@ pub(super) fn search(
             request.changed_files
         ));
     }
-    let bench = Bench::new(harness)?;
+    let bench = Bench::new(harness, request.passing_tests)?;
     let baseline = harness.baseline()?;
     let test_files = bench.test_files().clone();
     let ground = Ground {
@@ -78,6 +80,8 @@ struct Search<'a> {
     dice: Dice,
     used: Used,
     exhausted: BTreeSet<usize>,
+    /// The file in hand and how many more drafts it gets.
+    current: Option<(usize, usize)>,
     passes: usize,
     seen: BTreeSet<String>,
     /// Digests of the candidates that came to an end in `finish`.
@@ -122,6 +126,7 @@ impl<'a> Search<'a> {
             dice: Dice::new(request.seed).fork("injector"),
             used: Used::default(),
             exhausted: BTreeSet::new(),
+            current: None,
             passes: 1,
             seen: BTreeSet::new(),
             finished: BTreeSet::new(),
@@ -148,12 +153,10 @@ impl<'a> Search<'a> {
         self.last_resort()
     }
 
-    /// The number asked for; one more in a quarter of all bugs, where a screen makes the search for
-    /// bugs in several files cheap.
+    /// The number asked for, and one more in a quarter of all bugs.
     fn wanted_files(&mut self) -> usize {
         let least = self.least_files();
         let more = self.dice.below(4) == 0
-            && self.bench.screens()
             && self.request.target.is_none()
             && self.code.files().len() > least;
         least + usize::from(more)
@@ -166,7 +169,7 @@ impl<'a> Search<'a> {
     /// The next draft that parses and leads to a tree not seen before.
     fn propose(&mut self) -> Option<Draft> {
         for _ in 0..IDLE {
-            let Some(file) = draw_file(&mut self.dice, self.code.files(), &self.exhausted) else {
+            let Some(file) = self.draw_file() else {
                 if self.passes == PASSES {
                     return None;
                 }
@@ -181,6 +184,7 @@ impl<'a> Search<'a> {
             let drawn = draw(&mut self.dice, self.strategy, opened, &tests, &mut self.used);
             let Some(draft) = drawn else {
                 self.exhausted.insert(file);
+                self.current = None;
                 continue;
             };
             self.counts.proposed += 1;
@@ -200,12 +204,25 @@ impl<'a> Search<'a> {
         None
     }
 
+    /// A file is kept for a few drafts until one is noticed, or files with few tests would get
+    /// fewer bugs still.
+    fn draw_file(&mut self) -> Option<usize> {
+        if let Some((file, left)) = self.current {
+            self.current = (left > 1).then_some((file, left - 1));
+            return Some(file);
+        }
+        let file = draw_file(&mut self.dice, self.code.files(), &self.exhausted)?;
+        self.current = Some((file, TRIES - 1));
+        Some(file)
+    }
+
     fn try_draft(&mut self, draft: Draft, wanted: usize) -> Result<Option<Injected>, Error> {
         match self.react(&draft)? {
             Reaction::Unnoticed => self.counts.unnoticed += 1,
             Reaction::Broken => self.counts.broken += 1,
             Reaction::Noticed { dull: true, .. } => self.keep_dull(Candidate::of([draft])),
             Reaction::Noticed { failing, .. } => {
+                self.current = None;
                 self.pool.push(Pooled { draft, failing });
                 if let Some(candidate) = self.combined(wanted) {
                     return self.finish(&candidate, false);
@@ -224,31 +241,23 @@ impl<'a> Search<'a> {
     /// What the tests that reach the draft's file say of it alone.
     fn react(&mut self, draft: &Draft) -> Result<Reaction, Error> {
         let candidate = Candidate::of([draft.clone()]);
-        if self.bench.screens() {
-            let tests = self.bench.tests_of(&draft.tests);
-            let failing = self.bench.screen(&candidate.changes(), &tests, &draft.tests)?;
-            return Ok(reaction(failing, tests.len()));
-        }
-        let least = self.request.passing_tests;
-        let Some(plan) = self.bench.plan(&candidate.tests(), least)? else {
-            return Ok(Reaction::Broken);
-        };
-        Ok(match self.failing(&plan, &candidate.changes())? {
-            Some(failing) => reaction(failing.tests, plan.passing.len()),
+        let plan = self.bench.planned(&candidate.tests());
+        let failing = self.failing(&plan, &candidate.changes())?;
+        Ok(match failing.map(|failing| failing.tests) {
             None => Reaction::Broken,
+            Some(failing) if failing.is_empty() => Reaction::Unnoticed,
+            Some(failing) => {
+                Reaction::Noticed { dull: is_dull(failing.len(), plan.passing.len()), failing }
+            }
         })
     }
 
     /// What the script says of base + `changes`; `None` where it gives no verdict or a passing test
     /// does not report.
     fn failing(&self, plan: &Plan, changes: &Changes) -> Result<Option<Failing>, Error> {
-        let original = self.bench.run(&Changes::new(), plan)?.verdicts;
         let run = self.bench.run(changes, plan)?;
-        let (Ok(original), Ok(bugged)) = (original, run.verdicts) else { return Ok(None) };
-        let compared = compare(&original, &bugged);
-        let complete = compared.went_missing.iter().all(|id| !plan.passing.contains(id));
-        let tests = compared.pass_to_fail.into_iter().collect();
-        Ok(complete.then_some(Failing { tests, log: run.log }))
+        let tests = run.verdicts.ok().and_then(|verdicts| plan.failing(&verdicts));
+        Ok(tests.map(|tests| Failing { tests, log: run.log }))
     }
 
     /// Drafts of different files, the newest among them, each of which matters.
@@ -281,7 +290,7 @@ impl<'a> Search<'a> {
             self.counts.duplicates += 1;
             return Ok(None);
         }
-        let Some(plan) = self.bench.plan(&candidate.tests(), self.request.passing_tests)? else {
+        let Some(plan) = self.bench.proved(&candidate.tests())? else {
             self.counts.broken += 1;
             return Ok(None);
         };
@@ -291,8 +300,6 @@ impl<'a> Search<'a> {
         };
         if failing.len() < self.request.failing_tests.max(1) {
             self.counts.unnoticed += 1;
-            let mistaken = self.pool.pop().map(|pooled| pooled.failing).unwrap_or_default();
-            self.bench.distrust(mistaken.difference(&failing).cloned());
             return Ok(None);
         }
         if !dull && is_dull(failing.len(), plan.passing.len()) {
@@ -363,14 +370,6 @@ impl<'a> Search<'a> {
         }
         Ok(Err(NotInjected { reason: reason(&self.counts), counts: self.counts }))
     }
-}
-
-fn reaction(failing: BTreeSet<TestId>, of: usize) -> Reaction {
-    if failing.is_empty() {
-        return Reaction::Unnoticed;
-    }
-    let dull = is_dull(failing.len(), of);
-    Reaction::Noticed { failing, dull }
 }
 
 fn is_dull(failing: usize, of: usize) -> bool {

@@ -12,21 +12,13 @@ use std::ops::RangeInclusive;
 /// How much of a test goes. Never commented out, always deleted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Cut {
-    /// The assertion at which it stopped.
-    Stopped,
-    /// That one and those after it.
+    /// The assertion at which it stopped and those after it.
     Later,
     /// All assertions.
     Assertions,
     /// Everything from the statement at which it stopped.
     Rest,
     Test,
-}
-
-impl Cut {
-    /// Those that leave the test in place, least first.
-    pub(super) const KEEPING: [Self; 4] =
-        [Self::Stopped, Self::Later, Self::Assertions, Self::Rest];
 }
 
 /// The failing tests that were found in the test files, and how to weaken them.
@@ -83,21 +75,23 @@ impl<'a> Weakener<'a> {
         &self.failing
     }
 
-    /// All failing tests cut alike.
-    pub(super) fn uniform(&self, cut: Cut) -> BTreeMap<Place, Cut> {
-        self.failing.keys().map(|place| (*place, cut)).collect()
+    /// Whether a test stopped inside one of its assertions.
+    pub(super) fn stopped_in_assertion(&self, place: Place) -> bool {
+        let file = &self.files[place.file];
+        let stops = stops(file, place.test);
+        file.weakenings
+            .iter()
+            .filter(|weakening| weakening.test == Some(place.test))
+            .filter(|weakening| weakening.what == WeakeningKind::Assertion)
+            .any(|weakening| {
+                let lines = lines(file, weakening.statement);
+                stops.iter().any(|stop| lines.contains(stop))
+            })
     }
 
-    /// For each failing test the least cut under which all its ids passed; else the whole test.
-    pub(super) fn settle(&self, tried: &[(Cut, BTreeSet<TestId>)]) -> BTreeMap<Place, Cut> {
-        self.failing
-            .iter()
-            .map(|(place, ids)| {
-                let hides = |(_, passed): &&(Cut, BTreeSet<TestId>)| ids.is_subset(passed);
-                let least = tried.iter().filter(hides).map(|(cut, _)| *cut).min();
-                (*place, least.unwrap_or(Cut::Test))
-            })
-            .collect()
+    /// Whether the log says where a test stopped.
+    pub(super) fn has_stop(&self, place: Place) -> bool {
+        !stops(&self.files[place.file], place.test).is_empty()
     }
 
     /// The weakened test files; `None` where nothing can be cut so.
@@ -130,12 +124,6 @@ impl<'a> Weakener<'a> {
     pub(super) fn can(&self, place: Place, cut: Cut) -> bool {
         !weakenings_for(&self.files[place.file], place.test, cut).is_empty()
     }
-
-    /// The test files with failing tests, sorted as given.
-    pub(super) fn failing_files(&self) -> Vec<RelPath> {
-        let used: BTreeSet<usize> = self.failing.keys().map(|place| place.file).collect();
-        used.into_iter().map(|index| self.files[index].tests.path.clone()).collect()
-    }
 }
 
 /// The weakenings that cut one test so; none where the cut does not exist for it.
@@ -146,16 +134,11 @@ fn weakenings_for(file: &OpenTests, test: usize, cut: Cut) -> Vec<Weakening> {
             .filter(move |weakening| weakening.what == what && weakening.test == Some(test))
     };
     let stops = stops(file, test);
-    let stopped_at = |weakening: &&Weakening| {
-        let lines = lines(file, weakening.statement);
-        stops.iter().any(|stop| lines.contains(stop))
-    };
     let after = |weakening: &&Weakening| {
         let lines = lines(file, weakening.statement);
         stops.first().is_some_and(|stop| lines.end() >= stop)
     };
     match cut {
-        Cut::Stopped => of_kind(WeakeningKind::Assertion).filter(stopped_at).cloned().collect(),
         Cut::Later => of_kind(WeakeningKind::Assertion).filter(after).cloned().collect(),
         Cut::Assertions => of_kind(WeakeningKind::Assertion).cloned().collect(),
         Cut::Rest => rest(file, test, stops.first().copied()),
