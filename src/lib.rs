@@ -2,6 +2,7 @@
 
 pub mod tree;
 pub mod dice;
+pub mod text;
 pub mod diff;
 pub mod verdict;
 pub mod artifact;

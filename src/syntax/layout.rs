@@ -1,0 +1,1 @@
+//! Lines, indentation and deleting statements without a trace.

@@ -1,0 +1,1 @@
+//! What a node is: the captures of all queries, by node.
