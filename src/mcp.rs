@@ -1,0 +1,4 @@
+//! x
+pub fn serve(_s: crate::session::Session) -> anyhow::Result<()> {
+    Ok(())
+}
