@@ -24,7 +24,6 @@ pub struct Repository {
 
 /// A repository that is ready to be played on.
 pub(super) struct Opened {
-    pub workspace: Workspace,
     pub languages: Languages,
     pub harness: Harness,
     pub record: Record,
@@ -43,7 +42,7 @@ impl Session {
         let harness =
             open_harness(sandbox, base, runner, &workspace, repository.time_limit, job, &record)?;
         harness.baseline().map_err(|error| job.failed(error))?;
-        Ok(Opened { workspace, languages, harness, record })
+        Ok(Opened { languages, harness, record })
     }
 
     /// `open`, and the artifact to work on.

@@ -1,6 +1,7 @@
 //! `parse`: an artifact's own parser on a log, in a sandbox of its own.
 
-use super::{ArtifactRef, Error, Job, Session};
+use super::record::Record;
+use super::{ArtifactRef, Error, Job, Repository, Session};
 use crate::artifact::Artifact;
 use crate::sandbox::{End, Limits, Step, View};
 use crate::tree::Changes;
@@ -11,6 +12,8 @@ use std::time::Duration;
 #[derive(Clone, Debug)]
 pub struct ParseRequest {
     pub artifact: ArtifactRef,
+    /// Whose ids are meant; nothing of it is read otherwise.
+    pub repository: Repository,
     /// What the artifact's script printed.
     pub log: Vec<u8>,
 }
@@ -22,7 +25,13 @@ pub struct ParseAnswer(pub BTreeMap<String, String>);
 
 impl Session {
     pub fn parse(&self, request: &ParseRequest, job: &Job) -> Result<ParseAnswer, Error> {
-        let artifact = self.artifact(&request.artifact, None)?;
+        let artifact = match &request.artifact {
+            id @ ArtifactRef::Id(_) => {
+                let record = Record::open(&self.workspace(&request.repository)?)?;
+                self.artifact(id, Some(&record))?
+            }
+            given => self.artifact(given, None)?,
+        };
         let printed = self.run_parser(&artifact, &request.log, job)?;
         let outcomes = serde_json::from_slice(&printed).map_err(|error| {
             Error::usage(format!(
