@@ -1,49 +1,226 @@
 //! A patch over bytes: parse, print, apply, reverse, make; and the policy of what a patch may touch.
+//!
+//! Lines are byte strings with their `\n`, so that CRLF, lone carriage returns, byte order marks and
+//! any encoding pass through unread. `diffy` finds the differing lines of two files; everything
+//! else is here, because its application takes the nearest of several places.
+
+mod apply;
+mod failure;
+mod header;
+mod hunk;
+mod make;
+mod name;
+mod parse;
+mod print;
+mod refusal;
+#[cfg(test)]
+mod tests;
+
+pub use failure::ApplyFailure;
+pub use hunk::{Hunk, Line};
+pub use refusal::Refusal;
 
 use crate::tree::{Changes, RelPath, Tree};
+use std::collections::BTreeSet;
+
+/// The most bytes that a patch may have.
+pub const MAX_BYTES: usize = 16 << 20;
+/// The most files that a patch may name.
+pub const MAX_FILES: usize = 1000;
 
 /// A parsed patch that passed the policy: text hunks on regular files inside the tree.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Patch {
+    files: Vec<FilePatch>,
+}
+
+/// What a patch does to one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Patch {}
+pub struct FilePatch {
+    kind: Kind,
+    /// Ascending and apart from each other.
+    hunks: Vec<Hunk>,
+}
 
-/// Why a patch is refused before anything is applied.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Refusal {}
+/// What becomes of the file as a whole.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// `mode: None`, here and below, where the patch is silent, as plain `---`/`+++` patches are.
+    /// The file then has mode 100644.
+    Added {
+        path: RelPath,
+        mode: Option<Mode>,
+    },
+    /// A stated mode must be the file's.
+    Deleted {
+        path: RelPath,
+        mode: Option<Mode>,
+    },
+    Modified {
+        path: RelPath,
+        modes: Option<ModeChange>,
+    },
+    Renamed {
+        from: RelPath,
+        to: RelPath,
+        modes: Option<ModeChange>,
+    },
+}
 
-/// Why a patch does not apply to a tree. An outcome: never treated as "unchanged".
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ApplyFailure {}
+/// The two modes that a file may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// 100644
+    Plain,
+    /// 100755
+    Executable,
+}
+
+/// A change of mode; the old one must be the file's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ModeChange {
+    pub old: Mode,
+    pub new: Mode,
+}
 
 impl Patch {
-    pub fn parse(_bytes: &[u8]) -> Result<Self, Refusal> {
-        todo!()
+    /// Reads a unified diff, with or without git's headers and with prose around them.
+    ///
+    /// Paths: the prefixes `a/` and `b/` are dropped where both sides have them (in either order, or
+    /// beside `/dev/null`); otherwise the names are taken whole. A carriage return at the end of a
+    /// header line is dropped, in a hunk it is content. Start lines of the new side are worked out
+    /// again from the old side. Text of white space alone is the empty patch.
+    pub fn parse(bytes: &[u8]) -> Result<Self, Refusal> {
+        parse::patch(bytes)
     }
+
     /// The patch that turns `base` into `base` with `changes`: git format, 3 lines of context,
-    /// paths sorted. Entries equal to the base are left out.
-    pub fn between(_base: &dyn Tree, _changes: &Changes) -> Self {
-        todo!()
+    /// paths sorted. Entries equal to the base are left out. Every file counts as text. No limit on
+    /// size: a patch over [`MAX_BYTES`] or [`MAX_FILES`] applies but does not parse again.
+    pub fn between(base: &dyn Tree, changes: &Changes) -> Self {
+        make::between(base, changes)
     }
+
+    /// The patch as text that [`Patch::parse`] reads back to an equal value and that `git apply` and
+    /// GNU patch accept.
     pub fn to_bytes(&self) -> Vec<u8> {
-        todo!()
+        print::patch(self)
     }
+
+    /// The patch that undoes this one.
     #[must_use]
     pub fn reversed(&self) -> Self {
-        todo!()
+        Self { files: self.files.iter().map(FilePatch::reversed).collect() }
     }
+
     /// What applying to `tree` changes. Strict: context must match; a hunk may have moved only if it
-    /// fits in exactly one place.
-    pub fn apply(&self, _tree: &dyn Tree) -> Result<Changes, ApplyFailure> {
-        todo!()
+    /// has context and fits in exactly one place. All files or none.
+    pub fn apply(&self, tree: &dyn Tree) -> Result<Changes, ApplyFailure> {
+        apply::patch(self, tree)
     }
+
+    /// The files, in the order of the patch.
+    pub fn files(&self) -> &[FilePatch] {
+        &self.files
+    }
+
     /// Every path the patch names, old and new, sorted.
     pub fn paths(&self) -> Vec<RelPath> {
-        todo!()
+        let all: BTreeSet<_> = self
+            .files
+            .iter()
+            .flat_map(|file| [file.old_path(), file.new_path()])
+            .flatten()
+            .collect();
+        all.into_iter().cloned().collect()
     }
+
     pub fn is_empty(&self) -> bool {
-        todo!()
+        self.files.is_empty()
     }
+
     /// Added and removed lines.
     pub fn changed_lines(&self) -> (usize, usize) {
-        todo!()
+        self.files
+            .iter()
+            .map(FilePatch::changed_lines)
+            .fold((0, 0), |sum, file| (sum.0 + file.0, sum.1 + file.1))
+    }
+}
+
+impl FilePatch {
+    pub fn kind(&self) -> &Kind {
+        &self.kind
+    }
+
+    pub fn hunks(&self) -> &[Hunk] {
+        &self.hunks
+    }
+
+    /// Where the file is before; `None` for an added file.
+    pub fn old_path(&self) -> Option<&RelPath> {
+        match &self.kind {
+            Kind::Added { .. } => None,
+            Kind::Deleted { path, .. } | Kind::Modified { path, .. } => Some(path),
+            Kind::Renamed { from, .. } => Some(from),
+        }
+    }
+
+    /// Where the file is afterwards; `None` for a deleted file.
+    pub fn new_path(&self) -> Option<&RelPath> {
+        match &self.kind {
+            Kind::Deleted { .. } => None,
+            Kind::Added { path, .. } | Kind::Modified { path, .. } => Some(path),
+            Kind::Renamed { to, .. } => Some(to),
+        }
+    }
+
+    /// Added and removed lines.
+    pub fn changed_lines(&self) -> (usize, usize) {
+        self.hunks.iter().flat_map(Hunk::lines).fold((0, 0), |(added, removed), line| match line {
+            Line::Context(_) => (added, removed),
+            Line::Added(_) => (added + 1, removed),
+            Line::Removed(_) => (added, removed + 1),
+        })
+    }
+
+    fn reversed(&self) -> Self {
+        let kind = match self.kind.clone() {
+            Kind::Added { path, mode } => Kind::Deleted { path, mode },
+            Kind::Deleted { path, mode } => Kind::Added { path, mode },
+            Kind::Modified { path, modes } => {
+                Kind::Modified { path, modes: modes.map(ModeChange::reversed) }
+            }
+            Kind::Renamed { from, to, modes } => {
+                Kind::Renamed { from: to, to: from, modes: modes.map(ModeChange::reversed) }
+            }
+        };
+        Self { kind, hunks: hunk::reversed(&self.hunks) }
+    }
+}
+
+impl Mode {
+    pub fn of(executable: bool) -> Self {
+        if executable { Self::Executable } else { Self::Plain }
+    }
+
+    /// As git writes it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Plain => "100644",
+            Self::Executable => "100755",
+        }
+    }
+}
+
+impl std::fmt::Display for Mode {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl ModeChange {
+    fn reversed(self) -> Self {
+        Self { old: self.new, new: self.old }
     }
 }
