@@ -85,8 +85,8 @@ impl Config {
         });
         let log = match (flags.verbose, environment.text("SSR_MCP_LOG")) {
             (0, Some(filter)) => filter,
-            (0, None) => "warn".to_owned(),
-            (1, _) => "warn,ssr_mcp=info".to_owned(),
+            (0, None) => "warn,rmcp=error".to_owned(),
+            (1, _) => "warn,rmcp=error,ssr_mcp=info".to_owned(),
             (_, _) => "info,ssr_mcp=debug".to_owned(),
         };
         Ok(Self { cwd, cores: cores.max(1), seed, log, grammars, state_root, machine })

@@ -10,6 +10,9 @@ use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 use std::time::Duration;
 
+/// Where flags are listed that every command takes.
+const EVERYWHERE: &str = "Options of every command";
+
 /// Self-play on your own repository: puts in a bug that is proven real and hidden by weakened
 /// tests, has it solved from the reversed weakening, grades honestly in a sandbox, scores both roles.
 ///
@@ -33,14 +36,14 @@ pub struct Arguments {
     #[arg(long)]
     pub stdio: bool,
     /// Write one JSON object on the last line of standard output (`play`: one a round)
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = EVERYWHERE)]
     pub json: bool,
     /// Where everything is kept [default: $SSR_MCP_STATE_DIR, else $XDG_STATE_HOME/ssr-mcp, else
     /// ~/.local/state/ssr-mcp]
-    #[arg(long, global = true, value_name = "DIR")]
+    #[arg(long, global = true, value_name = "DIR", help_heading = EVERYWHERE)]
     pub state_dir: Option<PathBuf>,
     /// Say more on standard error; twice for more. SSR_MCP_LOG takes a filter instead
-    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    #[arg(short, long, global = true, action = clap::ArgAction::Count, help_heading = EVERYWHERE)]
     pub verbose: u8,
     #[command(subcommand)]
     pub command: Option<Command>,

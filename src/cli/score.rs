@@ -58,11 +58,7 @@ fn show(answer: &ScoreAnswer) -> String {
         let rewards: Vec<_> = rewards.iter().map(|reward| table::number(*reward)).collect();
         text.push_str(&format!("\nsolver    {}", rewards.join(" ")));
     }
-    if let Some(best) = answer.best_solve_rate {
-        let (best, attempts) = (table::number(best), answer.attempts);
-        text.push_str(&format!(
-            "\nthe injector earns most at a solve rate of {best} (G = {attempts})"
-        ));
-    }
+    let (best, attempts) = (table::number(answer.best_solve_rate), answer.attempts);
+    text.push_str(&format!("\nthe injector earns most at a solve rate of {best} (G = {attempts})"));
     text
 }

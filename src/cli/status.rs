@@ -27,15 +27,15 @@ fn show(answer: &StatusAnswer) -> String {
         row("state", answer.state_directory.clone()),
         row("base", table::short(&answer.base).to_owned()),
         row("tests", format!("{} ({})", answer.framework, answer.language)),
-        row("artifacts", answer.artifacts.to_string()),
+        row("artifacts", format!("{}, {} of them valid", answer.artifacts, answer.valid)),
         row("rounds", answer.rounds.to_string()),
-        row("attempts", answer.attempts.to_string()),
+        row("attempts", format!("{}, {} of them solved", answer.attempts, answer.solved)),
         row("wrong book", answer.wrong_book_size.to_string()),
     ];
     for round in &answer.last_rounds {
         let id = round.artifact.as_deref().map_or("-", table::short);
         let reward = table::number(round.inject_reward);
-        rows.push(row(id, format!("{} {reward}  {}", table::mark(round.valid), round.summary)));
+        rows.push(row(id, format!("injector {reward}  {}", round.summary)));
     }
     table::columns(&rows).trim_end().to_owned()
 }

@@ -8,7 +8,13 @@ use std::sync::Arc;
 
 pub(super) fn input<T: JsonSchema>() -> Arc<JsonObject> {
     let mut schema = generate::<T>(Contract::Deserialize);
-    schema.entry("properties").or_insert_with(|| json!({}));
+    let properties = schema.entry("properties").or_insert_with(|| json!({}));
+    for property in properties.as_object_mut().into_iter().flat_map(serde_json::Map::values_mut) {
+        // "Not given" is no value: a null would contradict the property's type.
+        if let Value::Object(property) = property {
+            property.remove("default");
+        }
+    }
     schema.insert("additionalProperties".to_owned(), json!(false));
     Arc::new(schema)
 }
@@ -33,10 +39,29 @@ fn generate<T: JsonSchema>(contract: Contract) -> JsonObject {
     settings.inline_subschemas = true;
     settings.meta_schema = None;
     settings.contract = contract;
-    let schema = settings.into_generator().into_root_schema_for::<T>().to_value();
+    let mut schema = settings.into_generator().into_root_schema_for::<T>().to_value();
+    plain(&mut schema);
     let Value::Object(mut schema) = schema else { return JsonObject::new() };
     schema.remove("title");
     schema.remove("description");
     schema.remove("$schema");
     schema
+}
+
+/// Takes out what some clients refuse (formats that are Rust's, not JSON Schema's) and the line
+/// breaks of our sources.
+fn plain(schema: &mut Value) {
+    match schema {
+        Value::Object(object) => {
+            if object.get("format").is_some_and(Value::is_string) {
+                object.remove("format");
+            }
+            if let Some(Value::String(text)) = object.get_mut("description") {
+                *text = text.replace('\n', " ");
+            }
+            object.values_mut().for_each(plain);
+        }
+        Value::Array(items) => items.iter_mut().for_each(plain),
+        _ => {}
+    }
 }

@@ -46,6 +46,7 @@ fn code(reason: &Reason) -> &'static str {
         Reason::NoPatch => "no_patch",
         Reason::PatchRefused(_) => "patch_refused",
         Reason::DoesNotApply(_) => "does_not_apply",
+        Reason::Unplayable(_) => "unplayable",
         Reason::NoVerdict(_) => "no_verdict",
         Reason::TestsFailed(_) => "tests_failed",
         Reason::OtherTests { .. } => "other_tests",

@@ -1,5 +1,6 @@
 //! `inject`: one bug, made and checked.
 
+use super::record::{Origin, copy_out};
 use super::{CANDIDATES, CheckAnswer, Error, Event, Job, Repository, Session};
 use crate::consistency::{self, Minima};
 use crate::injector::{self, Counts, Strategy, Target};
@@ -72,7 +73,18 @@ impl Session {
             .map_err(|error| job.failed(error))?;
         job.tell(Event::Checked { valid: report.valid });
         let out = request.out.as_ref().map(|out| self.config().cwd.join(out));
-        let folder = opened.record.keep(&injected.artifact, out.as_deref())?;
+        let origin = Origin {
+            strategy: injected.strategy,
+            seed,
+            base: &opened.harness.base().id,
+            tree_digest: &injected.tree_digest,
+            report: &report,
+        };
+        let kept = opened.record.keep(&injected.artifact, &origin)?;
+        if let Some(out) = &out {
+            copy_out(&injected.artifact, out)?;
+        }
+        let folder = out.unwrap_or(kept);
         let id = injected.artifact.id();
         Ok(InjectAnswer {
             artifact: Some(id.clone()),

@@ -3,14 +3,18 @@
 use super::record::Record;
 use super::{ArtifactRef, Error, Job, Session};
 use crate::artifact::Artifact;
-use crate::harness::Harness;
+use crate::harness::{Harness, Setup};
 use crate::runner::{Overrides, Runner};
 use crate::sandbox::Sandbox;
 use crate::syntax::Languages;
-use crate::workspace::{Base, Workspace};
+use crate::workspace::{self, Base, Workspace};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
+
+/// Resident memory of one run of the tests, bytes.
+const MEMORY: u64 = 4 << 30;
 
 /// The repository a verb works on, and what the user says about its tests.
 #[derive(Clone, Debug, Default)]
@@ -39,8 +43,15 @@ impl Session {
         let runner = self.runner(&base, repository)?;
         let record = Record::open(&workspace)?;
         job.step("running the tests for the baseline, where it is not known yet");
-        let harness =
-            open_harness(sandbox, base, runner, &workspace, repository.time_limit, job, &record)?;
+        let harness = open_harness(
+            sandbox,
+            base,
+            runner,
+            &workspace.state,
+            &record,
+            repository.time_limit,
+            job,
+        )?;
         harness.baseline().map_err(|error| job.failed(error))?;
         Ok(Opened { languages, harness, record })
     }
@@ -67,38 +78,19 @@ impl Session {
 
     /// The workspace of a repository, with its state directory.
     pub(super) fn workspace(&self, repository: &Repository) -> Result<Workspace, Error> {
-        let root = self.root_of(repository)?;
-        let state_root = self.config.state_root()?;
-        if state_root.starts_with(&root) {
-            return Err(Error::usage(format!(
-                "the state directory {} lies inside the repository {}, which is never written; \
-                 name another with --state-dir or SSR_MCP_STATE_DIR",
-                state_root.display(),
-                root.display()
-            )));
-        }
-        Workspace::open(&root, state_root).map_err(Error::harness)
-    }
-
-    fn root_of(&self, repository: &Repository) -> Result<PathBuf, Error> {
         let dir = match &repository.dir {
             Some(dir) => self.config.cwd.join(dir),
             None => self.config.cwd.clone(),
         };
-        let root = fs::canonicalize(&dir).map_err(|error| {
-            Error::usage(format!(
-                "the repository {} cannot be opened ({error}); name a directory that exists",
-                dir.display()
-            ))
-        })?;
-        if root.is_dir() {
-            Ok(root)
-        } else {
-            Err(Error::usage(format!(
-                "{} is not a directory; name the root of a repository",
-                root.display()
-            )))
-        }
+        use workspace::Error as Refusal;
+        Workspace::open(&dir, self.config.state_root()?).map_err(|refusal| match refusal {
+            Refusal::Missing { .. }
+            | Refusal::NotADirectory { .. }
+            | Refusal::LinkLoop { .. }
+            | Refusal::Bare { .. }
+            | Refusal::StateInside { .. } => Error::Usage(refusal.to_string()),
+            other => Error::harness(other),
+        })
     }
 
     pub(super) fn sandbox(&self) -> Result<Sandbox, Error> {
@@ -136,13 +128,23 @@ pub(super) fn create_private(dir: &Path) -> Result<(), Error> {
 
 /// The one place that knows how a harness is made.
 fn open_harness(
-    _sandbox: Sandbox,
-    _base: Base,
-    _runner: Runner,
-    _workspace: &Workspace,
-    _time_limit: Option<Duration>,
-    _job: &Job,
-    _record: &Record,
+    sandbox: Sandbox,
+    base: Base,
+    runner: Runner,
+    state: &Path,
+    record: &Record,
+    time_limit: Option<Duration>,
+    job: &Job,
 ) -> Result<Harness, Error> {
-    Err(Error::harness(anyhow::anyhow!("this build has no harness yet")))
+    let setup = Setup {
+        sandbox,
+        base: Arc::new(base),
+        runner: Arc::new(runner),
+        store: record.store.clone(),
+        state: state.to_owned(),
+        cancel: job.cancel.clone(),
+        time_limit,
+        memory: MEMORY,
+    };
+    Harness::open(setup).map_err(|error| job.failed(error))
 }

@@ -3,19 +3,17 @@
 use super::check::lines;
 use super::inject::{injection, target};
 use super::open::Opened;
+use super::record::Origin;
 use super::score::ratio;
 use super::{CheckLine, Error, Event, Job, Repository, Session};
+use crate::artifact::Artifact;
 use crate::consistency::{Check, Minima};
 use crate::episode::{self, Round, Rules};
 use crate::injector::{Counts, Strategy, Target};
 use crate::reward::{self, Scheme};
 use crate::sandbox::Tier;
+use crate::store;
 use crate::verdict::TestId;
-
-/// The paper's α.
-pub(super) const ALPHA: f64 = 0.8;
-/// The paper's reward of an invalid artifact.
-pub(super) const INVALID: f64 = -1.0;
 
 #[derive(Clone, Debug)]
 pub struct PlayRequest {
@@ -96,7 +94,7 @@ pub struct Game<'a> {
     target: Option<Target>,
     seed: u64,
     played: usize,
-    failed_artifacts: usize,
+    wrong_book_size: usize,
 }
 
 impl Session {
@@ -113,7 +111,8 @@ impl Session {
         let target = target(request.target.as_deref())?;
         let seed = request.seed.unwrap_or(self.config().seed);
         let opened = self.open(&request.repository, job)?;
-        Ok(Game { session: self, opened, request, target, seed, played: 0, failed_artifacts: 0 })
+        let wrong_book_size = opened.record.wrong_book_size()?;
+        Ok(Game { session: self, opened, request, target, seed, played: 0, wrong_book_size })
     }
 }
 
@@ -152,17 +151,24 @@ impl Game<'_> {
 
     /// Writes the round down, then tells it: what is shown has been kept.
     fn keep(&mut self, round: Round, seed: u64) -> Result<PlayedRound, Error> {
-        let folder = match &round.artifact {
-            Some(artifact) => Some(self.opened.record.keep(artifact, None)?),
-            None => None,
-        };
-        if round.attempts.iter().any(|attempt| !attempt.solved) {
-            self.failed_artifacts += 1;
-        }
+        let record = &self.opened.record;
         let report = round.report.as_ref();
+        let id = round.artifact.as_ref().map(Artifact::id);
+        let folder = match (&round.artifact, report) {
+            (Some(artifact), Some(report)) => {
+                let base = &self.opened.harness.base().id;
+                let (strategy, tree_digest) = (round.strategy, round.tree_digest.as_str());
+                Some(record.keep(artifact, &Origin { strategy, seed, base, tree_digest, report })?)
+            }
+            _ => None,
+        };
+        let failed_now = round.attempts.iter().any(|attempt| !attempt.solved);
+        let failed_before = id.as_deref().map_or(Ok(false), |id| record.failed(id))?;
+        self.wrong_book_size += usize::from(failed_now && !failed_before);
+        record.keep_round(&row(&round, id.clone(), self.played, seed), &round.attempts)?;
         Ok(PlayedRound {
             round: self.played,
-            artifact: round.artifact.as_ref().map(crate::artifact::Artifact::id),
+            artifact: id,
             strategy: round.strategy,
             valid: report.is_some_and(|report| report.valid),
             failed_check: report.and_then(|report| report.failed_check),
@@ -179,11 +185,35 @@ impl Game<'_> {
             sandbox: report.map(|report| report.sandbox),
             best_solve_rate: reward::best_solve_rate(self.request.attempts).ok(),
             folder: folder.map(|folder| folder.display().to_string()),
-            wrong_book_size: self.failed_artifacts,
+            wrong_book_size: self.wrong_book_size,
         })
     }
 }
 
+fn row(
+    round: &Round,
+    artifact: Option<String>,
+    step: usize,
+    seed: u64,
+) -> store::Round {
+    let detail = serde_json::json!({ "summary": round.summary, "counts": round.counts });
+    store::Round {
+        artifact,
+        step: u32::try_from(step).unwrap_or(u32::MAX),
+        strategy: super::name(round.strategy),
+        seed,
+        inject_reward: round.inject_reward,
+        solve_rate: round.solve_rate,
+        solver_rewards: round.attempts.iter().map(|attempt| attempt.reward).collect(),
+        seconds: round.seconds,
+        detail: detail.to_string(),
+    }
+}
+
 fn scheme(request: &PlayRequest) -> Scheme {
-    Scheme { alpha: request.alpha.unwrap_or(ALPHA), invalid: request.invalid.unwrap_or(INVALID) }
+    let usual = Scheme::default();
+    Scheme {
+        alpha: request.alpha.unwrap_or(usual.alpha),
+        invalid: request.invalid.unwrap_or(usual.invalid),
+    }
 }

@@ -36,9 +36,8 @@ pub struct ScoreAnswer {
     pub solve_rewards: Option<Vec<f64>>,
     /// G, the number of attempts.
     pub attempts: usize,
-    /// The solve rate at which the injector's expected reward is largest for so many attempts; null
-    /// for fewer than two.
-    pub best_solve_rate: Option<f64>,
+    /// The solve rate at which the injector's expected reward is largest for so many attempts.
+    pub best_solve_rate: f64,
 }
 
 pub fn score(request: &ScoreRequest) -> Result<ScoreAnswer, Error> {
@@ -46,9 +45,10 @@ pub fn score(request: &ScoreRequest) -> Result<ScoreAnswer, Error> {
     if attempts == 0 {
         return Err(Error::usage("there are no attempts to score; give at least 1"));
     }
+    let usual = Scheme::default();
     let scheme = Scheme {
-        alpha: request.alpha.unwrap_or(super::play::ALPHA),
-        invalid: request.invalid.unwrap_or(super::play::INVALID),
+        alpha: request.alpha.unwrap_or(usual.alpha),
+        invalid: request.invalid.unwrap_or(usual.invalid),
     };
     let (solve_rate, solved) = match request.outcome {
         Outcome::Invalid => (None, Some(0)),
@@ -72,7 +72,8 @@ pub fn score(request: &ScoreRequest) -> Result<ScoreAnswer, Error> {
         solve_rate,
         solve_rewards,
         attempts,
-        best_solve_rate: reward::best_solve_rate(attempts).ok(),
+        best_solve_rate: reward::best_solve_rate(attempts)
+            .map_err(|refusal| Error::usage(refusal.to_string()))?,
     })
 }
 

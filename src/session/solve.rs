@@ -66,6 +66,7 @@ impl Session {
         let solver = self.solver(request.attempts, seed);
         let attempts = solver::solve(&opened.harness, &opened.languages, &artifact, &solver)
             .map_err(|error| job.failed(error))?;
+        opened.record.keep_attempts(&artifact.id(), &attempts)?;
         let solved = attempts.iter().filter(|attempt| attempt.solved).count();
         Ok(SolveAnswer {
             solved: solved > 0,

@@ -2,6 +2,10 @@
 
 use super::record::Record;
 use super::{Error, Repository, Session};
+use crate::store;
+
+/// How many rounds are shown.
+const LAST: u32 = 5;
 
 #[derive(Clone, Debug, serde::Serialize, schemars::JsonSchema)]
 pub struct StatusAnswer {
@@ -15,11 +19,15 @@ pub struct StatusAnswer {
     pub framework: String,
     pub language: String,
     /// Artifacts that are kept.
-    pub artifacts: usize,
+    pub artifacts: u64,
+    /// Artifacts that passed every check.
+    pub valid: u64,
     /// Rounds played so far.
-    pub rounds: usize,
+    pub rounds: u64,
     /// Attempts made so far.
-    pub attempts: usize,
+    pub attempts: u64,
+    /// Attempts that repaired a bug.
+    pub solved: u64,
     /// Artifacts with at least one failed attempt.
     pub wrong_book_size: usize,
     /// The last rounds, newest first.
@@ -31,10 +39,24 @@ pub struct LastRound {
     /// The artifact's content id; null if the injector found no bug.
     pub artifact: Option<String>,
     pub strategy: String,
-    pub valid: bool,
+    pub seed: u64,
     pub inject_reward: f64,
     pub solve_rate: Option<f64>,
     pub summary: String,
+}
+
+impl From<store::Round> for LastRound {
+    fn from(round: store::Round) -> Self {
+        let detail: serde_json::Value = serde_json::from_str(&round.detail).unwrap_or_default();
+        Self {
+            artifact: round.artifact,
+            strategy: round.strategy,
+            seed: round.seed,
+            inject_reward: round.inject_reward,
+            solve_rate: round.solve_rate,
+            summary: detail["summary"].as_str().unwrap_or_default().to_owned(),
+        }
+    }
 }
 
 impl Session {
@@ -43,17 +65,20 @@ impl Session {
         let base = workspace.freeze(self.sandbox()?.owner()).map_err(Error::harness)?;
         let runner = self.runner(&base, repository)?;
         let record = Record::open(&workspace)?;
+        let counts = record.counts()?;
         Ok(StatusAnswer {
             workspace: workspace.root.display().to_string(),
             state_directory: workspace.state.display().to_string(),
             base: base.id,
             framework: runner.framework().to_owned(),
             language: runner.language().to_owned(),
-            artifacts: record.artifacts(),
-            rounds: 0,
-            attempts: 0,
-            wrong_book_size: 0,
-            last_rounds: Vec::new(),
+            artifacts: counts.artifacts,
+            valid: counts.valid,
+            rounds: counts.rounds,
+            attempts: counts.attempts,
+            solved: counts.solved,
+            wrong_book_size: record.wrong_book_size()?,
+            last_rounds: record.rounds(LAST)?.into_iter().map(LastRound::from).collect(),
         })
     }
 }
