@@ -18,7 +18,7 @@ pub(super) struct Case<'a> {
     pub(super) bug_and_weakening: Changes,
     /// Set by `separation`: what must be restored together to take back one changed file (a rename
     /// has two paths).
-    pub(super) units: Vec<Vec<RelPath>>,
+    pub(super) units: Vec<BTreeSet<RelPath>>,
     /// Set by `parser`.
     pub(super) original: Verdicts,
     /// Set by `bug`: passed on the original, fail with the bug.

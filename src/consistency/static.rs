@@ -32,7 +32,11 @@ fn separate(case: &mut Case<'_>) -> Finding {
             return Err(format!("test_weaken.diff changes {path}, which test_files.txt does not list"));
         }
     }
-    case.units = bug.units();
+    case.units = bug
+        .files()
+        .iter()
+        .map(|file| file.old_path().into_iter().chain(file.new_path()).cloned().collect())
+        .collect();
     case.bug = bugged.against(case.harness.base());
     case.bug_and_weakening = weakened.against(case.harness.base());
     if case.bug.is_empty() {

@@ -13,12 +13,12 @@ pub enum GrammarError {
         "{file}: the grammar `{grammar}` is not built in (built in are {known}); set `grammar` to one of them"
     )]
     UnknownGrammar { file: String, grammar: String, known: String },
-    #[error("{file}: the capture `@{capture}` is unknown; see `grammars/README.md` for the list")]
-    UnknownCapture { file: String, capture: String },
+    #[error(
+        "{file}, line {line}: the capture `@{capture}` is unknown; `grammars/README.md` lists them"
+    )]
+    UnknownCapture { file: String, line: usize, capture: String },
     #[error("{file}: the pattern `{pattern}` is not a valid path pattern: {message}")]
     Pattern { file: String, pattern: String, message: String },
     #[error("{file}: a new language needs this file; add it")]
     Missing { file: String },
-    #[error("{file}: this build cannot load the grammar `{grammar}`: {message}")]
-    Version { file: String, grammar: String, message: String },
 }

@@ -77,12 +77,22 @@ pub(super) struct Grammar {
     pub(super) blocks: BlockStyle,
     /// Names are exchanged only where their types are written and equal.
     pub(super) typed: bool,
+    /// A block's last expression is its value.
+    #[serde(default)]
+    pub(super) tail_values: bool,
     pub(super) comments: Comments,
     pub(super) tokens: Tokens,
     /// Table name to operator to its replacements. The tables: `boundary`, `negation`, `arithmetic`,
-    /// `bitwise`, `boolean`, `assignment`, `unary`.
+    /// `bitwise`, `boolean`, `assignment`, `unary`, `range`.
     #[serde(default)]
     pub(super) operators: BTreeMap<String, BTreeMap<String, Vec<String>>>,
+    /// Functions whose last positional argument (of one or two) is the end of a range.
+    #[serde(default)]
+    pub(super) range_calls: Vec<String>,
+    /// Type without its arguments to the values that may stand for a returned one. Where it is empty,
+    /// `tokens.neutral_value` serves every function.
+    #[serde(default)]
+    pub(super) neutral: BTreeMap<String, Vec<String>>,
     /// Operators whose operands may not be exchanged without a change of meaning.
     #[serde(default)]
     pub(super) ordered: Vec<String>,

@@ -20,6 +20,8 @@ pub struct Function {
     /// Empty at `range.end` where there is none (a trait's declaration).
     pub body: Span,
     pub parameters: Vec<Parameter>,
+    /// The text of its return type, where one is written.
+    pub returns: Option<String>,
     /// Names assigned in it, sorted, without its parameters.
     pub locals: Vec<String>,
     /// The function it is nested in.
@@ -41,6 +43,8 @@ pub struct Parameter {
     pub name: String,
     /// The text of its type, where one is written.
     pub ty: Option<String>,
+    /// Its default value with what joins it to the parameter (`=1`).
+    pub default: Option<Span>,
 }
 
 /// A test function, method or case.
@@ -192,8 +196,14 @@ pub enum Part {
     Step,
     Value,
     Target,
-    /// A parameter's default value with its `=`.
+    /// A parameter's default value.
     Default,
+    /// A written type.
+    Type,
+    /// The module of an import.
+    Module,
+    /// A name that an import binds.
+    Binding,
 }
 
 /// The named pieces of a node, in source order.

@@ -1,73 +1,131 @@
 //! One parsed file.
 
 use super::model::{Assertion, Block, Expression, Function, Import, Span, Statement, Test};
+use super::walk::Lists;
+use crate::text::LineIndex;
+use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// A file's source and what is in it. Holds no syntax tree: only values.
-#[derive(Clone, Debug)]
-pub struct Parsed {}
+#[derive(Debug)]
+pub struct Parsed {
+    source: Arc<[u8]>,
+    lines: LineIndex,
+    lists: Lists,
+    newline: &'static [u8],
+}
 
 impl Parsed {
+    pub(super) fn new(source: Arc<[u8]>, mut lists: Lists) -> Self {
+        let lines = LineIndex::new(&source);
+        for function in &mut lists.functions {
+            function.line = lines.line_of(function.range.start);
+        }
+        let first = source.iter().position(|byte| *byte == b'\n');
+        let newline: &[u8] = match first {
+            Some(end) if source[..end].ends_with(b"\r") => b"\r\n",
+            _ => b"\n",
+        };
+        Self { source, lines, lists, newline }
+    }
+
     pub fn source(&self) -> &[u8] {
-        todo!()
+        &self.source
     }
+
     pub fn text(&self, span: &Span) -> &[u8] {
-        &self.source()[span.clone()]
+        self.source.get(span.clone()).unwrap_or_default()
     }
+
     /// ERROR and MISSING nodes.
     pub fn syntax_errors(&self) -> usize {
-        todo!()
+        self.lists.syntax_errors
     }
+
     pub fn functions(&self) -> &[Function] {
-        todo!()
+        &self.lists.functions
     }
+
     pub fn tests(&self) -> &[Test] {
-        todo!()
+        &self.lists.tests
     }
+
     pub fn assertions(&self) -> &[Assertion] {
-        todo!()
+        &self.lists.assertions
     }
+
     pub fn blocks(&self) -> &[Block] {
-        todo!()
+        &self.lists.blocks
     }
+
     pub fn statements(&self) -> &[Statement] {
-        todo!()
+        &self.lists.statements
     }
+
     pub fn expressions(&self) -> &[Expression] {
-        todo!()
+        &self.lists.expressions
     }
+
     pub fn imports(&self) -> &[Import] {
-        todo!()
+        &self.lists.imports
     }
+
     /// Comments, so that an edit can keep out of them.
     pub fn comments(&self) -> &[Span] {
-        todo!()
+        &self.lists.comments
     }
+
     /// Parameters, then locals.
-    pub fn names_in(&self, _function: usize) -> Vec<&str> {
-        todo!()
+    pub fn names_in(&self, function: usize) -> Vec<&str> {
+        let Some(function) = self.functions().get(function) else { return Vec::new() };
+        let parameters = function.parameters.iter().map(|parameter| parameter.name.as_str());
+        parameters.chain(function.locals.iter().map(String::as_str)).collect()
     }
+
     /// Attribute, field and method names used anywhere in the file, sorted.
-    pub fn attribute_names(&self) -> &[String] {
-        todo!()
+    pub fn attribute_names(&self) -> &BTreeSet<String> {
+        &self.lists.attribute_names
     }
+
     /// Names bound at the file's top level by assignments, definitions and imports, sorted.
-    pub fn module_names(&self) -> &[String] {
-        todo!()
+    pub fn module_names(&self) -> &BTreeSet<String> {
+        &self.lists.module_names
     }
+
     /// The innermost function at an offset.
-    pub fn function_at(&self, _offset: usize) -> Option<usize> {
-        todo!()
+    pub fn function_at(&self, offset: usize) -> Option<usize> {
+        let functions = self.functions();
+        let mut at =
+            functions.partition_point(|function| function.range.start <= offset).checked_sub(1);
+        // Ranges nest or are apart, so whatever holds the offset holds the last one that began before.
+        while let Some(index) = at {
+            if functions[index].range.contains(&offset) {
+                return Some(index);
+            }
+            at = functions[index].parent;
+        }
+        None
     }
+
     /// One-based.
-    pub fn line_of(&self, _offset: usize) -> u32 {
-        todo!()
+    pub fn line_of(&self, offset: usize) -> u32 {
+        self.lines.line_of(offset)
     }
-    /// The bytes before the first character of the offset's line.
-    pub fn indentation(&self, _offset: usize) -> &[u8] {
-        todo!()
+
+    /// The blanks before the first other character of the offset's line.
+    pub fn indentation(&self, offset: usize) -> &[u8] {
+        let line = self.lines.line_range(self.line_of(offset)).unwrap_or_default();
+        let text = &self.source[line];
+        let blanks = text.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+        &text[..blanks]
     }
+
     /// `\r\n` where the file's first line ends with it, else `\n`.
     pub fn newline(&self) -> &'static [u8] {
-        todo!()
+        self.newline
+    }
+
+    pub(super) fn lines(&self) -> &LineIndex {
+        &self.lines
     }
 }

@@ -1,4 +1,4 @@
-//! Tests of the real thing: real repositories, real processes.
+//! Tests of the real thing: the sources themselves, git, test runners, the sandbox, the binary.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -6,6 +6,16 @@
     reason = "a test that cannot go on says so"
 )]
 
+mod bench;
+mod conditions;
+mod consistency;
+mod diff_git;
+mod grading;
+mod grammars;
+mod real;
+mod runner;
+mod sandbox;
 mod store;
 mod support;
+mod tidy;
 mod workspace;

@@ -217,7 +217,7 @@ fn a_made_patch_is_gits_format_with_three_lines_of_context() {
         tree(&[("b c", b"1\n2\n3\n4\nfive\n6\n7\n8\n9\n"), ("same", b"s"), ("\u{e9}\"", b"")]);
     changes.delete(path("gone"));
     changes.delete(path("never there"));
-    let expect = "diff --git a/b c b/b c\n--- a/b c\t\n+++ b/b c\t\n@@ -2,7 +2,7 @@\n 2\n 3\n 4\n-5\n+five\n 6\n 7\n 8\n\
+    let expect = "diff --git \"a/b c\" \"b/b c\"\n--- a/b c\t\n+++ b/b c\t\n@@ -2,7 +2,7 @@\n 2\n 3\n 4\n-5\n+five\n 6\n 7\n 8\n\
                   diff --git a/gone b/gone\ndeleted file mode 100644\n--- a/gone\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n\\ No newline at end of file\n\
                   diff --git \"a/\u{e9}\\\"\" \"b/\u{e9}\\\"\"\nnew file mode 100644\n";
     let patch = Patch::between(&base, &changes);
