@@ -3,11 +3,18 @@
 use super::record::Record;
 use super::{ArtifactRef, Error, Job, Repository, Session};
 use crate::artifact::Artifact;
+use crate::harness::{NoVerdict, read_statuses};
 use crate::sandbox::{End, Limits, Step, View};
 use crate::tree::Changes;
+use crate::verdict::Outcome;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
+
+/// Longest a parser may take; it reads text and prints names.
+const PARSING: Duration = Duration::from_secs(30);
+/// Bytes that a parser may print.
+const OUTPUT: usize = 16 << 20;
 
 #[derive(Clone, Debug)]
 pub struct ParseRequest {
@@ -18,7 +25,7 @@ pub struct ParseRequest {
     pub log: Vec<u8>,
 }
 
-/// What the parser printed: test id to `passed` or `failed`.
+/// Test id to `passed` or `failed`.
 #[derive(Clone, Debug, serde::Serialize, schemars::JsonSchema)]
 #[serde(transparent)]
 pub struct ParseAnswer(pub BTreeMap<String, String>);
@@ -32,60 +39,72 @@ impl Session {
             }
             given => self.artifact(given, None)?,
         };
-        let printed = self.run_parser(&artifact, &request.log, job)?;
-        let outcomes = serde_json::from_slice(&printed).map_err(|error| {
-            Error::usage(format!(
-                "the artifact's parser printed no JSON object of test ids to \"passed\" or \
-                 \"failed\" ({error}); correct test_parser.py"
-            ))
-        })?;
-        Ok(ParseAnswer(outcomes))
+        let verdicts = self
+            .run_parser(&artifact, &request.log, job)?
+            .and_then(|printed| read_statuses(&printed))
+            .map_err(|problem| Error::usage(format!("{problem}; correct test_parser.py")))?;
+        let word = |outcome| if outcome == Outcome::Passed { "passed" } else { "failed" };
+        let outcomes = verdicts.iter().map(|(id, outcome)| (id.clone(), word(outcome).to_owned()));
+        Ok(ParseAnswer(outcomes.collect()))
     }
 
     /// The parser's standard output.
-    fn run_parser(&self, artifact: &Artifact, log: &[u8], job: &Job) -> Result<Vec<u8>, Error> {
-        let scratch = self.scratch()?;
-        let empty = scratch.join("empty");
+    fn run_parser(
+        &self,
+        artifact: &Artifact,
+        log: &[u8],
+        job: &Job,
+    ) -> Result<Result<Vec<u8>, NoVerdict>, Error> {
+        let sandbox = self.sandbox()?;
+        let empty = self.scratch()?.join("empty");
         super::open::create_private(&empty)?;
+        if let Some((uid, gid)) = sandbox.owner() {
+            std::os::unix::fs::chown(&empty, Some(uid), Some(gid)).map_err(Error::harness)?;
+        }
         let view = View {
             layers: vec![empty],
-            root: PathBuf::from("/tmp/ssr-parser"),
-            changes: Changes::default(),
+            root: PathBuf::from("/ssr"),
+            changes: Changes::new(),
             mounts: Vec::new(),
             limits: Limits {
                 memory: 1 << 30,
                 processes: 16,
                 disk: 64 << 20,
-                keep_head: 16 << 20,
-                keep_tail: 0,
-                output: 16 << 20,
+                keep_head: OUTPUT,
+                keep_tail: 4096,
+                output: OUTPUT as u64,
             },
         };
         let parser = PathBuf::from("/tmp/test_parser.py");
         let step = Step {
-            argv: vec!["python3".into(), "-I".into(), parser.clone().into()],
-            env: BTreeMap::from([("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into())]),
+            argv: vec!["python3".into(), parser.clone().into()],
+            env: BTreeMap::from([
+                ("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into()),
+                ("PYTHONHASHSEED".into(), "0".into()),
+            ]),
             cwd: PathBuf::new(),
             stdin: log.to_vec(),
             merge_stderr: false,
-            deadline: Duration::from_secs(30),
+            deadline: PARSING,
             files: vec![(parser, artifact.test_parser.clone(), 0o644)],
-            changes: Changes::default(),
+            changes: Changes::new(),
             collect: Vec::new(),
             collect_limit: 0,
         };
-        let finished =
-            self.sandbox()?.run(&view, &step, &job.cancel).map_err(|error| job.failed(error))?;
+        let finished = sandbox.run(&view, &step, &job.cancel).map_err(|error| job.failed(error))?;
+        let failed = |why: String| Ok(Err(NoVerdict::ParserFailed(why)));
         match finished.end {
-            End::Exited(0) => Ok(finished.stdout.head),
+            End::Exited(0) => Ok(Ok(finished.stdout.head)),
             End::Cancelled => Err(Error::Cancelled),
-            end => {
-                let said = String::from_utf8_lossy(&finished.stderr.head).trim().to_owned();
-                let last = said.lines().last().unwrap_or("it printed nothing").to_owned();
-                Err(Error::usage(format!(
-                    "the artifact's parser failed ({end:?}: {last}); correct test_parser.py"
-                )))
+            End::Exited(code) => {
+                let said = String::from_utf8_lossy(&finished.stderr.head);
+                let last = said.trim().lines().last().unwrap_or("nothing");
+                failed(format!("it left with status {code} and said {last:?}"))
             }
+            End::Signalled(signal) => failed(format!("it was killed by signal {signal}")),
+            End::TimedOut => failed(format!("it did not end within {} s", PARSING.as_secs())),
+            End::OutOfMemory => failed("it ran out of its memory limit".to_owned()),
+            End::OutputLimit => failed("it printed too much".to_owned()),
         }
     }
 }
