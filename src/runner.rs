@@ -7,6 +7,7 @@
 mod detect;
 mod embedded;
 mod instrument;
+mod pending;
 mod python;
 mod report;
 mod script;

@@ -11,7 +11,6 @@ mod conditions;
 mod consistency;
 mod diff_git;
 mod grading;
-mod grammars;
 mod real;
 mod runner;
 mod sandbox;

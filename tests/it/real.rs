@@ -106,7 +106,7 @@ fn rules(strategy: Strategy, seed: u64, attempts: usize, runs: usize) -> Rules {
 
 /// Plays rounds with seeds 1, 2 .. and returns them; none may be invalid.
 fn play(bench: &Bench, strategies: &[Strategy], attempts: usize, runs: usize) -> Vec<Round> {
-    let languages = Languages::builtin().unwrap();
+    let languages = Languages::builtin();
     let mut rounds: Vec<Round> = Vec::new();
     for (seed, strategy) in (1..).zip(strategies) {
         let rules = rules(*strategy, seed, attempts, runs);
