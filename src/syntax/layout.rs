@@ -197,16 +197,18 @@ pub(super) fn is_simple(text: &[u8]) -> bool {
     let mut depth = 0usize;
     let mut quote = None;
     for byte in text {
-        match (quote, byte) {
-            (Some(open), byte) if open == *byte => quote = None,
-            (Some(_), _) => {}
-            (None, b'"' | b'\'') => quote = Some(*byte),
-            (None, b'(' | b'[' | b'{') => depth += 1,
-            (None, b')' | b']' | b'}') => depth = depth.saturating_sub(1),
-            (None, byte) if depth == 0 => {
+        if let Some(open) = quote {
+            quote = (open != *byte).then_some(open);
+            continue;
+        }
+        match byte {
+            b'"' | b'\'' => quote = Some(*byte),
+            b'(' | b'[' | b'{' => depth += 1,
+            b')' | b']' | b'}' => depth = depth.saturating_sub(1),
+            byte if depth == 0 && byte.is_ascii() => {
                 let plain = byte.is_ascii_alphanumeric()
                     || matches!(byte, b'_' | b'.' | b':' | b'$' | b'@');
-                if !plain && byte.is_ascii() {
+                if !plain {
                     return false;
                 }
             }

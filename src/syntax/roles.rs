@@ -239,12 +239,11 @@ fn add_match(
     let role = |index: u32| compiled.roles[index as usize];
     for capture in captures {
         let entry = match role(capture.index) {
-            Role::Private => continue,
             Role::Part(Part::Name) => {
                 map.entry(capture.node.id()).or_default().flags |= Flag::Skip as u32;
                 continue;
             }
-            Role::Part(_) => continue,
+            Role::Part(_) | Role::Private => continue,
             _ => map.entry(capture.node.id()).or_default(),
         };
         match role(capture.index) {

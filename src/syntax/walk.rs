@@ -422,7 +422,6 @@ fn stands_alone(source: &[u8], offset: usize) -> bool {
 /// Nothing but blanks and at most one newline is between.
 fn adjacent(source: &[u8], end: usize, start: usize) -> bool {
     source.get(end..start).is_some_and(|gap| {
-        gap.iter().all(u8::is_ascii_whitespace)
-            && gap.iter().filter(|byte| **byte == b'\n').count() <= 1
+        gap.iter().all(u8::is_ascii_whitespace) && crate::text::lines(gap).count() <= 2
     })
 }
