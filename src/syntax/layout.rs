@@ -25,7 +25,13 @@ pub fn delete(parsed: &Parsed, language: &Language, statements: &[usize]) -> Vec
     for (block, indices) in by_block {
         delete_in_block(parsed, language, block, &indices, &mut edits);
     }
-    edits.sort_by_key(|edit| edit.range.start);
+    edits.sort_by_key(|edit| (edit.range.start, edit.range.end));
+    // Two deletions may both have taken the blank lines between them.
+    let mut taken = 0;
+    for edit in &mut edits {
+        edit.range.start = edit.range.start.max(taken).min(edit.range.end);
+        taken = taken.max(edit.range.end);
+    }
     edits
 }
 

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by it")]
 #![allow(clippy::disallowed_methods, reason = "tests read UPDATE_EXPECT")]
 
+use ssr_mcp::dice::Dice;
 use ssr_mcp::syntax::{
     ExpressionKind, GrammarSource, Language, Languages, Parsed, StatementKind, structural,
 };
@@ -412,4 +413,58 @@ fn what_is_wrong_with_a_grammar_is_told_with_its_file_and_line() {
     assert!(error.contains("`cobol` is not built in"), "{error}");
     let error = user("u/y", None, None).err().unwrap();
     assert!(error.starts_with("u/y/grammar.toml"), "{error}");
+}
+
+#[test]
+fn any_statements_deleted_together_leave_a_file_that_parses() {
+    let languages = Languages::builtin();
+    let mut offenders = Vec::new();
+    for name in LANGUAGES {
+        let language = languages.by_name(name).unwrap();
+        for (file, source) in samples(name) {
+            let parsed = language.parse(source.clone());
+            let mut dice = Dice::new(7).fork(&file);
+            let removable: Vec<usize> = (0..parsed.statements().len())
+                .filter(|id| parsed.statements()[*id].block.is_some())
+                .collect();
+            for _ in 0..40 {
+                let count = 1 + dice.below(removable.len().max(2) / 2);
+                let chosen: Vec<usize> =
+                    (0..count).filter_map(|_| dice.pick(&removable).copied()).collect();
+                let edits = structural::delete(&parsed, language, &chosen);
+                let edited = apply_edits(&source, &edits).unwrap();
+                if language.syntax_errors(&edited) > 0 {
+                    offenders
+                        .push(format!("{file} {chosen:?}:\n{}", String::from_utf8_lossy(&edited)));
+                }
+            }
+        }
+    }
+    assert!(offenders.is_empty(), "{} times, first\n{}", offenders.len(), offenders[0]);
+}
+
+#[test]
+fn broken_files_are_read_without_a_panic() {
+    let languages = Languages::builtin();
+    for name in ["python", "rust", "javascript", "c", "go"] {
+        let language = languages.by_name(name).unwrap();
+        for (file, source) in samples(name) {
+            let mut dice = Dice::new(3).fork(&file);
+            for _ in 0..15 {
+                let mut broken = source.clone();
+                for _ in 0..dice.below(9) {
+                    let at = dice.below(broken.len());
+                    broken[at] = [b'(', b'"', 0xe9, b'\n', 0, b'}', b'\t'][dice.below(7)];
+                }
+                broken.truncate(dice.below(broken.len() + 1));
+                let parsed = language.parse(broken.clone());
+                for (kind, edits) in candidates(&parsed, language) {
+                    assert!(apply_edits(&broken, &edits).is_ok(), "{file}: {kind}: {edits:?}");
+                }
+                for at in 0..broken.len() {
+                    parsed.function_at(at);
+                }
+            }
+        }
+    }
 }
