@@ -61,7 +61,7 @@ impl Language {
         &self.0.grammar.extensions
     }
 
-    /// Whether the file holds tests, by its path.
+    /// Whether the file belongs to the tests, by its path; also where it only sways them.
     pub fn is_test_path(&self, path: &RelPath) -> bool {
         matches(&self.0.tests, path) || self.is_test_support_path(path)
     }

@@ -39,6 +39,8 @@ pub(super) enum Flag {
     Local = 1 << 12,
     /// Adds one to the complexity.
     Branch = 1 << 13,
+    /// Holds tests inside a code file.
+    Suite = 1 << 14,
 }
 
 /// Those that own the parts captured in the same match.
@@ -79,6 +81,7 @@ fn flag(name: &str) -> Option<Flag> {
         "leading" => Flag::Leading,
         "local" => Flag::Local,
         "branch" => Flag::Branch,
+        "suite" => Flag::Suite,
         _ => return None,
     })
 }

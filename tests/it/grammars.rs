@@ -468,3 +468,17 @@ fn broken_files_are_read_without_a_panic() {
         }
     }
 }
+
+#[test]
+fn tests_inside_a_code_file_are_no_code() {
+    let languages = Languages::builtin();
+    let language = languages.by_name("rust").unwrap();
+    let source = std::fs::read(root().join("rust/samples/version.rs")).unwrap();
+    let tests = source.windows(9).position(|text| text == b"mod tests").unwrap();
+    let parsed = language.parse(source);
+    let edits = structural::mutations(&parsed, language).into_iter().map(|it| it.edits);
+    let removed = structural::removals(&parsed, language).into_iter().map(|it| it.edits);
+    let all: Vec<_> = edits.chain(removed).flatten().collect();
+    assert!(all.len() > 100);
+    assert!(all.iter().all(|edit| edit.range.end < tests));
+}

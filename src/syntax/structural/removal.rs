@@ -33,7 +33,7 @@ pub struct Removal {
     pub lines: u32,
 }
 
-/// Every removal, by kind and then in source order.
+/// Every removal of code, by kind and then in source order; tests are left alone.
 pub fn removals(parsed: &Parsed, language: &Language) -> Vec<Removal> {
     let mut found = Vec::new();
     for (id, function) in parsed.functions().iter().enumerate() {
@@ -67,6 +67,7 @@ pub fn removals(parsed: &Parsed, language: &Language) -> Vec<Removal> {
             push(parsed, &mut found, RemovalKind::Function, Some(id), edits);
         }
     }
+    found.retain(|removal| !super::is_of_tests(parsed, &removal.edits));
     found
 }
 
