@@ -21,9 +21,13 @@ impl Edit {
 /// Why edits cannot be applied together.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Overlap {
-    #[error("edits of bytes {first:?} and {second:?} overlap: which one wins is undefined; merge them")]
+    #[error(
+        "edits of bytes {first:?} and {second:?} overlap: which one wins is undefined; merge them"
+    )]
     Ranges { first: Range<usize>, second: Range<usize> },
-    #[error("an edit of bytes {range:?} does not lie in a text of {len} bytes: it was made for another text")]
+    #[error(
+        "an edit of bytes {range:?} does not lie in a text of {len} bytes: it was made for another text"
+    )]
     Outside { range: Range<usize>, len: usize },
 }
 

@@ -46,7 +46,10 @@ fn edits_outside_the_text_are_refused() {
 fn lines_are_counted_from_one_and_hold_their_newline() {
     let index = LineIndex::new(b"a\r\nb\rc\n\nlast");
     assert_eq!(index.count(), 4);
-    assert_eq!([0, 2, 3, 6, 7, 8, 11, 12, 99].map(|at| index.line_of(at)), [1, 1, 2, 2, 3, 4, 4, 4, 4]);
+    assert_eq!(
+        [0, 2, 3, 6, 7, 8, 11, 12, 99].map(|at| index.line_of(at)),
+        [1, 1, 2, 2, 3, 4, 4, 4, 4]
+    );
     let ranges: Vec<_> = (0..6).map(|line| index.line_range(line)).collect();
     assert_eq!(ranges, [None, Some(0..3), Some(3..7), Some(7..8), Some(8..12), None]);
 }
