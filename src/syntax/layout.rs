@@ -199,7 +199,7 @@ pub(super) fn moved_out(parsed: &Parsed, block: usize, at: usize) -> Option<Vec<
 
 /// Whether an expression binds tighter than any operator put beside it, by its text: no blanks or
 /// operators outside brackets and quotes.
-pub(super) fn is_simple(text: &[u8]) -> bool {
+pub fn is_simple(text: &[u8]) -> bool {
     let mut depth = 0usize;
     let mut quote = None;
     for byte in text {
