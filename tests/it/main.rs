@@ -7,10 +7,13 @@
 )]
 
 mod bench;
+mod cases;
+mod cli;
 mod conditions;
 mod consistency;
 mod diff_git;
 mod grading;
+mod mcp;
 mod real;
 mod runner;
 mod sandbox;
