@@ -4,8 +4,7 @@ use super::{Error, Step, View};
 use std::path::{Component, Path};
 
 /// Directories that the sandbox makes itself: nothing of the caller's can be put in their place.
-const OURS: &[&str] =
-    &["/", "/tmp", "/dev", "/dev/shm", "/proc", "/sys", "/etc", "/home", "/usr", "/.stage"];
+const OURS: &[&str] = &["/", "/tmp", "/dev", "/dev/shm", "/proc", "/sys", "/etc", "/home", "/usr"];
 
 pub(super) fn view(view: &View) -> Result<(), Error> {
     if view.layers.is_empty() {

@@ -33,7 +33,9 @@ pub(super) fn main() -> ! {
         Ok(sources) => match fork() {
             Ok(None) => init::main(&channel, policy, sources),
             Ok(Some(init)) => {
-                drop((channel, sources));
+                // The first process alone answers now; its copies of the mounts are all that is used.
+                drop(channel);
+                std::mem::forget(sources);
                 wait_for(init)
             }
             Err(errno) => refuse(&channel, format!("fork: {errno}")),

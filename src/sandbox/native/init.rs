@@ -109,6 +109,9 @@ impl Init {
     }
 
     fn run(&self, channel: &Channel, step: &Step, fds: Vec<OwnedFd>) -> Report {
+        if let Err(reason) = self.tree_is_in_place() {
+            return Report::NotWritten(self.policy.view.root.display().to_string(), reason);
+        }
         let written =
             write::files(&step.files).and_then(|()| write::lay(&self.tree, &step.changes));
         if let Err((path, reason)) = written {
@@ -136,6 +139,18 @@ impl Init {
             |path: &Path| -> Collected { readback::collect(&self.root, path, step.collect_limit) };
         let collected = step.collect.iter().map(|path| (path.clone(), read(path))).collect();
         Report::Ended(Ended { end, wall, cpu, collected })
+    }
+
+    /// A command may rename a directory above the tree where that is writable, and put another tree
+    /// in its place.
+    fn tree_is_in_place(&self) -> Result<(), String> {
+        let identity = |stat: rustix::fs::Stat| (stat.st_dev, stat.st_ino);
+        let tree = rustix::fs::fstat(&self.tree).map(identity);
+        let path = rustix::fs::stat(&self.policy.view.root).map(identity);
+        match (tree, path) {
+            (Ok(tree), Ok(path)) if tree == path => Ok(()),
+            _ => Err("an earlier command moved the tree away".into()),
+        }
     }
 
     fn start(&self, step: &Step, fds: Vec<OwnedFd>) -> Result<Started, String> {

@@ -1,7 +1,7 @@
 //! What comes out of a sandbox: the change set of its tree, and files read back.
 
 use super::*;
-use ssr_mcp::sandbox::{ChangeSet, Collected};
+use ssr_mcp::sandbox::{ChangeSet, Collected, Error};
 use ssr_mcp::tree::File;
 use std::fmt::Write as _;
 
@@ -227,6 +227,18 @@ fn paths_that_leave_the_sandbox_are_refused_before_anything_runs() {
     let mut step = shell("true");
     step.files.push(("/srv/project/x".into(), Vec::new(), 0o644));
     assert!(sandbox().run(&world.view, &step, &Cancel::new()).is_err());
+}
+
+#[test]
+fn a_tree_that_a_command_moved_away_is_not_used() {
+    let mut world = World::new(&[("a", "true")]);
+    world.view.root = "/tmp/some/where".into();
+    let mut session = world.open();
+    let swap =
+        "cd /; mv /tmp/some /tmp/other; mkdir -p /tmp/some/where; echo fake > /tmp/some/where/a";
+    succeeded(&session.run(&shell(swap), &Cancel::new()).unwrap());
+    let result = session.run(&shell("cat a"), &Cancel::new());
+    assert!(matches!(result, Err(Error::NotWritten { .. })), "{result:?}");
 }
 
 /// A daemon of an earlier command cannot swap what is written for what it likes.
