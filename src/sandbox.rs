@@ -73,9 +73,11 @@ pub struct Mount {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     ReadOnly,
-    /// Writes go to the run's own scratch and vanish with it (an overlay on the source).
+    /// Writes go to the run's own scratch and vanish with it (an overlay on the source). Files of
+    /// another owner than the source's own cannot be written over.
     Scratch,
-    /// The source itself is written: only for directories of ours (cache layers being filled).
+    /// The source itself is written: only for directories of ours (cache layers being filled), which
+    /// must belong to [`Sandbox::owner`] when that is `Some`.
     Persistent,
 }
 

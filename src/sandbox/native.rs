@@ -4,6 +4,7 @@ mod capture;
 mod check;
 mod command;
 mod helper;
+mod idmap;
 mod init;
 mod landlock;
 mod limits;

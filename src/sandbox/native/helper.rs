@@ -96,7 +96,7 @@ fn take_over() -> Option<Channel> {
 /// helper was started with, so that a private directory above a source does not matter.
 fn enter(policy: &Policy) -> Result<Sources, String> {
     let root = process::geteuid().is_root();
-    let early = if root { Some(Sources::open(policy)?) } else { None };
+    let early = if root { Some(Sources::open(policy, true)?) } else { None };
     if root {
         become_outer()?;
     }
@@ -110,7 +110,7 @@ fn enter(policy: &Policy) -> Result<Sources, String> {
     write("/proc/self/gid_map", format!("{INNER} {gid} 1"))?;
     let sources = match early {
         Some(sources) => sources,
-        None => Sources::open(policy)?,
+        None => Sources::open(policy, false)?,
     };
     Ok(sources)
 }

@@ -1,5 +1,6 @@
 //! The file system that a command sees, built from nothing by the namespace's first process.
 
+use super::idmap::OwnerMaps;
 use super::message::Policy;
 use super::mounts::{self, MountTree, NO_DEVICES, NO_EXEC, NO_SETUID, READ_ONLY};
 use super::system::Item;
@@ -9,6 +10,7 @@ use rustix::io::Errno;
 use rustix::mount::{MountFlags, MountPropagationFlags, UnmountFlags};
 use std::ffi::CString;
 use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 /// The home directory of a command.
@@ -35,7 +37,9 @@ pub(super) struct Sources {
 }
 
 impl Sources {
-    pub(super) fn open(policy: &Policy) -> Result<Self, String> {
+    /// `as_root`: the rights of root are there, and will be gone.
+    pub(super) fn open(policy: &Policy, as_root: bool) -> Result<Self, String> {
+        let mut owners = OwnerMaps::default();
         let guarded = READ_ONLY | NO_SETUID | NO_DEVICES;
         let required = |path: &Path, attributes| {
             MountTree::clone_at(path, attributes)
@@ -70,10 +74,20 @@ impl Sources {
                 Access::ReadOnly | Access::Scratch => guarded,
                 Access::Persistent => NO_SETUID | NO_DEVICES,
             };
-            sources.mounts.push(required(&mount.source, attributes)?);
+            let tree = required(&mount.source, attributes)?;
+            let needs_owner = mount.access == Access::Scratch || is_private(&mount.source);
+            if as_root && mount.access != Access::Persistent && needs_owner {
+                owners.apply(&mount.source, &tree)?;
+            }
+            sources.mounts.push(tree);
         }
         Ok(sources)
     }
+}
+
+/// Whether only its owner may look into a directory.
+fn is_private(source: &Path) -> bool {
+    std::fs::metadata(source).is_ok_and(|metadata| metadata.mode() & 0o005 != 0o005)
 }
 
 /// What the first process keeps of the view in order to read the change set.
