@@ -215,7 +215,7 @@ impl Sandbox {
 
     /// [`probe`](Self::probe) with another program as the helper: one whose `main` begins with [`helper_main`].
     pub fn probe_with(helper: &Path, scratch: &Path) -> Result<Self, Unavailable> {
-        native::Machine::probe(helper, scratch).map(|machine| Self { machine: Arc::new(machine) })
+        native::Machine::probe(helper, scratch).map(|machine| Self { machine })
     }
 
     pub fn tier(&self) -> Tier {

@@ -180,3 +180,11 @@ fn not_run(why: &str) {
     use std::io::Write as _;
     writeln!(std::io::stderr(), "NOT RUN: {why}").ok();
 }
+
+/// The children of a process.
+fn children(pid: &str) -> Vec<String> {
+    let tasks = fs::read_dir(format!("/proc/{pid}/task")).unwrap();
+    let children =
+        tasks.map(|task| fs::read_to_string(task.unwrap().path().join("children")).unwrap());
+    children.collect::<String>().split_whitespace().map(str::to_owned).collect()
+}
