@@ -4,7 +4,7 @@
 use super::command::{Command, Started};
 use super::helper::{die_with_parent, finish};
 use super::landlock::Ruleset;
-use super::message::{Ended, Order, Policy, RawChanges, Report};
+use super::message::{Ended, Order, Policy, Report};
 use super::view::{Sources, Upper};
 use super::wire::Channel;
 use super::{Access, Collected, End, Step, limits, memory, network, readback, upper, view, write};
@@ -91,21 +91,11 @@ impl Init {
             let report = match order {
                 Order::Run(step) => self.run(channel, &step, fds),
                 Order::Stop(_) => continue,
-                Order::ListChanges => self.changes(),
+                Order::ListChanges => Report::Changed(upper::changes(&self.upper, &self.mounts)),
             };
             channel.send(&report, &[])?;
         }
         Ok(())
-    }
-
-    fn changes(&self) -> Report {
-        match upper::changes(&self.upper, &self.mounts) {
-            Ok(changes) => Report::Changed(changes),
-            Err(reason) => Report::Changed(RawChanges {
-                others: vec![(Vec::new(), format!("unreadable: {reason}"))],
-                ..RawChanges::default()
-            }),
-        }
     }
 
     fn run(&self, channel: &Channel, step: &Step, fds: Vec<OwnedFd>) -> Report {
