@@ -25,6 +25,7 @@ pub(super) fn run(command: &Parse, context: &mut Context<'_>) -> Ended {
     }
     let log = bounded(std::io::stdin().lock(), "the log on standard input")?;
     let answer = context.session.parse(&ParseRequest { artifact, repository, log }, &context.job)?;
+    context.progress.clear();
     context.out.answer(&answer, show)?;
     Ok(Exit::Done)
 }

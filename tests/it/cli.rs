@@ -1,7 +1,7 @@
 //! The command line, as a user meets it: the real binary.
 
 use crate::cases::{self, ARTIFACT, Home};
-use std::io::Write;
+use std::io::{BufRead, BufReader, Write};
 use std::process::{Output, Stdio};
 
 /// Runs `ssr-mcp` with arguments as a shell would split them (no quotes), and a text on its input.
@@ -116,6 +116,7 @@ fn with_json_the_last_line_of_standard_output_is_one_object() {
     check_last_line("parse ../half --json", "");
     check_last_line("doctor --json", "");
     check_last_line("status --json", "");
+    check_last_line("status ../nowhere --json", "");
     check_last_line("play --json", "");
     check_last_line("check ../bug --json", "");
     check_last_line("solve ../bug --json", "");
@@ -179,4 +180,26 @@ fn nothing_is_written_to_the_repository() {
         .collect();
     names.sort();
     assert_eq!(names, ["a.py", "test_a.py"]);
+}
+
+#[test]
+fn an_interrupt_ends_a_run_promptly_with_3() {
+    let home = home_with_artifact();
+    home.write("bug/test_parser.py", "import signal\nsignal.pause()\n");
+    let mut child = home
+        .binary()
+        .args(["parse", "../bug", "--json"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    assert_eq!(lines.next().unwrap().unwrap(), "running the artifact's parser");
+    let pid = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    assert_eq!(lines.next().unwrap().unwrap(), "ssr-mcp: cancelled");
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(3));
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "{\"error\":\"cancelled\",\"kind\":\"cancelled\"}\n");
 }

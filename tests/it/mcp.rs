@@ -162,12 +162,10 @@ fn every_schema_is_one_that_every_client_takes() {
 #[test]
 fn both_halves_of_a_result_are_the_same_complete_answer() {
     let mut client = Client::ready(&Home::new());
-    for arguments in [json!({ "solved": 2 }), json!({ "solved": 99 })] {
-        let result = client.tool("score_reward", arguments);
-        let text: Value =
-            serde_json::from_str(result["content"][0]["text"].as_str().unwrap()).unwrap();
-        assert_eq!(text, result["structuredContent"]);
-    }
+    let result = client.tool("score_reward", json!({ "solved": 2 }));
+    let text: Value = serde_json::from_str(result["content"][0]["text"].as_str().unwrap()).unwrap();
+    assert_eq!(text, result["structuredContent"]);
+    assert_eq!(result["content"].as_array().map(Vec::len), Some(1));
 }
 
 #[test]
@@ -188,12 +186,14 @@ fn what_the_harness_cannot_do_is_a_result_and_not_a_protocol_error() {
         ("check_artifact", json!({})),
         ("check_artifact", json!({ "artifact_files": { "bug_inject.diff": "x" } })),
         ("solve", json!({ "artifact_folder": "/nowhere" })),
-        ("workspace_status", json!({})),
+        ("workspace_status", json!({ "repo": "/nowhere" })),
         ("score_reward", json!({ "solved": "two" })),
     ] {
         let result = client.tool(tool, arguments);
         assert_eq!(result["isError"], true, "{tool}: {result}");
-        let sentence = result["structuredContent"]["error"].as_str().unwrap();
+        // Nothing structured: it would not fit the tool's output schema.
+        assert!(result.get("structuredContent").is_none(), "{tool}: {result}");
+        let sentence = result["content"][0]["text"].as_str().unwrap();
         assert!(sentence.len() > 20 && !sentence.contains("panicked"), "{tool}: {sentence}");
     }
 }
@@ -213,6 +213,65 @@ fn the_2026_era_is_served_without_a_handshake() {
         json!({ "_meta": meta, "name": "score_reward", "arguments": { "solved": 2 } }),
     );
     assert_eq!(called["result"]["structuredContent"]["solve_rate"], 0.25, "{called}");
+}
+
+/// An artifact whose parser never ends.
+fn endless() -> Value {
+    let mut files: serde_json::Map<String, Value> =
+        ARTIFACT.iter().map(|(name, content)| ((*name).to_owned(), json!(content))).collect();
+    files.insert("test_parser.py".to_owned(), json!("import signal\nsignal.pause()\n"));
+    Value::Object(files)
+}
+
+/// Processes that a process has started and that still run.
+fn children(parent: u32) -> Vec<String> {
+    let tasks = std::fs::read_dir(format!("/proc/{parent}/task")).unwrap();
+    let of_task = |task: std::io::Result<std::fs::DirEntry>| {
+        std::fs::read_to_string(task.unwrap().path().join("children")).unwrap_or_default()
+    };
+    tasks.map(of_task).flat_map(|list| list.split_whitespace().map(str::to_owned).collect::<Vec<_>>()).collect()
+}
+
+#[test]
+fn a_call_tells_its_progress_and_ends_its_run_when_it_is_cancelled() {
+    let mut client = Client::ready(&Home::new());
+    let call = json!({
+        "jsonrpc": "2.0", "id": "endless", "method": "tools/call",
+        "params": { "name": "run_parser", "_meta": { "progressToken": "p" },
+                    "arguments": { "artifact_files": endless(), "log": "" } }
+    });
+    client.send(&call.to_string());
+    let progress = client.receive();
+    assert_eq!(progress["method"], "notifications/progress", "{progress}");
+    assert_eq!(progress["params"]["progressToken"], "p");
+    let deadline = Instant::now() + PATIENCE;
+    while children(client.child.id()).is_empty() {
+        assert!(Instant::now() < deadline, "the parser was never started");
+        std::thread::yield_now();
+    }
+    let cancel = json!({ "requestId": "endless", "reason": "enough" });
+    client.send(
+        &json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": cancel }).to_string(),
+    );
+    while !children(client.child.id()).is_empty() {
+        assert!(Instant::now() < deadline, "the parser still runs");
+        std::thread::yield_now();
+    }
+    assert_eq!(client.tool("score_reward", json!({ "solved": 2 }))["isError"], false);
+}
+
+#[test]
+fn a_client_that_leaves_takes_its_run_with_it() {
+    let mut client = Client::ready(&Home::new());
+    client.send(
+        &json!({
+            "jsonrpc": "2.0", "id": "endless", "method": "tools/call",
+            "params": { "name": "run_parser", "_meta": { "progressToken": "p" },
+                        "arguments": { "artifact_files": endless(), "log": "" } }
+        })
+        .to_string(),
+    );
+    assert_eq!(client.receive()["method"], "notifications/progress");
 }
 
 /// The MCP Inspector's command line, from npm, once for all runs of the tests. `None` where it
@@ -235,8 +294,8 @@ fn inspector() -> Option<PathBuf> {
     Some(program)
 }
 
-#[track_caller]
-fn inspect(program: &Path, home: &Home, arguments: &[&str]) -> Value {
+/// Its exit code, and both its streams.
+fn run_inspector(program: &Path, home: &Home, arguments: &[&str]) -> (Option<i32>, String) {
     let output = Command::new(program)
         .args(["--cli", env!("CARGO_BIN_EXE_ssr-mcp"), "--stdio", "--format", "json"])
         .args(arguments)
@@ -244,10 +303,15 @@ fn inspect(program: &Path, home: &Home, arguments: &[&str]) -> Value {
         .current_dir(home.root().join("repo"))
         .output()
         .unwrap();
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.success(), "{arguments:?}: {:?}\n{text}\n{complaint}", output.status);
-    serde_json::from_str(&text).unwrap()
+    let streams = [output.stdout, output.stderr].concat();
+    (output.status.code(), String::from_utf8_lossy(&streams).into_owned())
+}
+
+#[track_caller]
+fn inspect(program: &Path, home: &Home, arguments: &[&str]) -> Value {
+    let (code, text) = run_inspector(program, home, arguments);
+    assert_eq!(code, Some(0), "{arguments:?}: {text}");
+    serde_json::from_str(text.trim()).unwrap()
 }
 
 #[test]
@@ -262,5 +326,10 @@ fn mcp_inspector_lists_and_calls_the_tools_in_both_eras() {
         let arguments = ["--tool-arg", "solved=2", "attempts=8"];
         let called = inspect(&program, &home, &[&call[..], &arguments[..]].concat());
         assert_eq!(called["result"]["structuredContent"]["inject_reward"], 0.55, "{era}: {called}");
+        // An error passes a client that validates, too; its own exit code says that it is one.
+        let refused = [&call[..], &["--tool-arg", "solved=9"][..]].concat();
+        let (code, text) = run_inspector(&program, &home, &refused);
+        assert_ne!(code, Some(0), "{era}: {text}");
+        assert!(text.contains("more than the 8 attempts"), "{era}: {text}");
     }
 }
