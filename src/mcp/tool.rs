@@ -55,13 +55,20 @@ impl Entry {
         let run = move |session: &Session, arguments: JsonObject, job: &Job| {
             let (arguments, notes) = split(&known, arguments);
             let input: I = serde_json::from_value(Value::Object(arguments))
-                .map_err(|error| Error::Usage(format!("the arguments do not fit: {error}")))?;
+                .map_err(|error| Error::Usage(misfit(&error)))?;
             let answer = verb(session, input, job)?;
             let answer = serde_json::to_value(answer).map_err(|error| Error::Harness(error.into()))?;
             Ok(with_notes(answer, notes))
         };
         Self { tool, run: Box::new(run) }
     }
+}
+
+/// In words of the schema: a caller does not know the names of our types.
+fn misfit(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let text = text.replace("usize", "a whole number").replace("u64", "a whole number");
+    format!("the arguments do not fit: {}; see the tool's schema", text.replace("f64", "a number"))
 }
 
 /// Takes unknown arguments out, with a note each: some clients add keys of their own to every call.

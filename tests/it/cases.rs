@@ -45,8 +45,15 @@ impl Home {
 
     /// What differs from run to run, replaced.
     pub(crate) fn normalised(&self, text: &str) -> String {
-        text.replace(&self.root().display().to_string(), "$ROOT")
-            .replace(env!("CARGO_PKG_VERSION"), "$VERSION")
+        let text = text
+            .replace(&self.root().display().to_string(), "$ROOT")
+            .replace(env!("CARGO_PKG_VERSION"), "$VERSION");
+        // A workspace's state directory is named by 16 digits of a digest of its root.
+        let mut parts = text.split("/state/ssr-mcp/");
+        let first = parts.next().unwrap_or_default().to_owned();
+        parts.fold(first, |done, part| {
+            done + "/state/ssr-mcp/$KEY" + part.trim_start_matches(|c: char| c.is_ascii_hexdigit())
+        })
     }
 }
 

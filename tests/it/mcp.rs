@@ -294,8 +294,8 @@ fn inspector() -> Option<PathBuf> {
     Some(program)
 }
 
-/// Its exit code, and both its streams.
-fn run_inspector(program: &Path, home: &Home, arguments: &[&str]) -> (Option<i32>, String) {
+/// Its exit code, its standard output, and both its streams.
+fn run_inspector(program: &Path, home: &Home, arguments: &[&str]) -> (Option<i32>, String, String) {
     let output = Command::new(program)
         .args(["--cli", env!("CARGO_BIN_EXE_ssr-mcp"), "--stdio", "--format", "json"])
         .args(arguments)
@@ -303,15 +303,16 @@ fn run_inspector(program: &Path, home: &Home, arguments: &[&str]) -> (Option<i32
         .current_dir(home.root().join("repo"))
         .output()
         .unwrap();
-    let streams = [output.stdout, output.stderr].concat();
-    (output.status.code(), String::from_utf8_lossy(&streams).into_owned())
+    let answer = String::from_utf8_lossy(&output.stdout).into_owned();
+    let both = format!("{answer}{}", String::from_utf8_lossy(&output.stderr));
+    (output.status.code(), answer, both)
 }
 
 #[track_caller]
 fn inspect(program: &Path, home: &Home, arguments: &[&str]) -> Value {
-    let (code, text) = run_inspector(program, home, arguments);
-    assert_eq!(code, Some(0), "{arguments:?}: {text}");
-    serde_json::from_str(text.trim()).unwrap()
+    let (code, answer, both) = run_inspector(program, home, arguments);
+    assert_eq!(code, Some(0), "{arguments:?}: {both}");
+    serde_json::from_str(&answer).unwrap()
 }
 
 #[test]
@@ -328,7 +329,7 @@ fn mcp_inspector_lists_and_calls_the_tools_in_both_eras() {
         assert_eq!(called["result"]["structuredContent"]["inject_reward"], 0.55, "{era}: {called}");
         // An error passes a client that validates, too; its own exit code says that it is one.
         let refused = [&call[..], &["--tool-arg", "solved=9"][..]].concat();
-        let (code, text) = run_inspector(&program, &home, &refused);
+        let (code, _, text) = run_inspector(&program, &home, &refused);
         assert_ne!(code, Some(0), "{era}: {text}");
         assert!(text.contains("more than the 8 attempts"), "{era}: {text}");
     }
