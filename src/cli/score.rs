@@ -52,13 +52,16 @@ pub(super) fn run(command: &Score, context: &mut Context<'_>) -> Ended {
 fn show(answer: &ScoreAnswer) -> String {
     let row = |name: &str, value: String| vec![name.to_owned(), value];
     let mut rows = vec![row("injector", table::number(answer.inject_reward))];
-    let Some(rate) = answer.solve_rate else { return table::columns(&rows).trim_end().to_owned() };
+    let Some(rate) = answer.solve_rate else { return table::columns(&rows).join("\n") };
     if let Some(rewards) = &answer.solve_rewards {
         let rewards: Vec<_> = rewards.iter().map(|reward| table::number(*reward)).collect();
         rows.push(row("solver", rewards.join(" ")));
     }
     let (best, attempts) = (table::number(answer.best_solve_rate), answer.attempts);
     let rate = table::number(rate);
-    rows.push(row("solve rate", format!("{rate} (the injector earns most at {best}, G = {attempts})")));
-    table::columns(&rows).trim_end().to_owned()
+    rows.push(row(
+        "solve rate",
+        format!("{rate} (the injector earns most at {best}, G = {attempts})"),
+    ));
+    table::columns(&rows).join("\n")
 }

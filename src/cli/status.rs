@@ -41,5 +41,5 @@ fn show(answer: &StatusAnswer) -> String {
         let reward = table::number(round.inject_reward);
         rows.push(row(id, format!("injector {reward}  {}", round.summary)));
     }
-    table::columns(&rows).trim_end().to_owned()
+    table::columns(&rows).join("\n")
 }

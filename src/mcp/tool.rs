@@ -35,7 +35,10 @@ pub(super) struct Notice {
 
 impl Entry {
     /// `I` is decoded from the arguments, `O` encoded as the answer.
-    pub(super) fn new<I, O>(notice: Notice, verb: fn(&Session, I, &Job) -> Result<O, Error>) -> Self
+    pub(super) fn new<I, O>(
+        notice: &Notice,
+        verb: fn(&Session, I, &Job) -> Result<O, Error>,
+    ) -> Self
     where
         I: DeserializeOwned + JsonSchema + 'static,
         O: Serialize + JsonSchema + 'static,
@@ -57,8 +60,9 @@ impl Entry {
             let input: I = serde_json::from_value(Value::Object(arguments))
                 .map_err(|error| Error::Usage(misfit(&error)))?;
             let answer = verb(session, input, job)?;
-            let answer = serde_json::to_value(answer).map_err(|error| Error::Harness(error.into()))?;
-            Ok(with_notes(answer, notes))
+            let answer =
+                serde_json::to_value(answer).map_err(|error| Error::Harness(error.into()))?;
+            Ok(with_notes(answer, &notes))
         };
         Self { tool, run: Box::new(run) }
     }
@@ -73,7 +77,8 @@ fn misfit(error: &serde_json::Error) -> String {
 
 /// Takes unknown arguments out, with a note each: some clients add keys of their own to every call.
 fn split(schema: &JsonObject, arguments: JsonObject) -> (JsonObject, Vec<String>) {
-    let known = |name: &str| schema.get("properties").is_some_and(|known| known.get(name).is_some());
+    let known =
+        |name: &str| schema.get("properties").is_some_and(|known| known.get(name).is_some());
     let (mut kept, mut notes) = (JsonObject::new(), Vec::new());
     for (name, value) in arguments {
         if known(&name) {
@@ -85,7 +90,7 @@ fn split(schema: &JsonObject, arguments: JsonObject) -> (JsonObject, Vec<String>
     (kept, notes)
 }
 
-fn with_notes(mut answer: Value, notes: Vec<String>) -> Value {
+fn with_notes(mut answer: Value, notes: &[String]) -> Value {
     if let (Value::Object(answer), false) = (&mut answer, notes.is_empty()) {
         answer.insert("notes".to_owned(), json!(notes));
     }

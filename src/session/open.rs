@@ -93,13 +93,12 @@ impl Session {
             Some(dir) => self.config.cwd.join(dir),
             None => self.config.cwd.clone(),
         };
-        use workspace::Error as Refusal;
         Workspace::open(&dir, self.config.state_root()?).map_err(|refusal| match refusal {
-            Refusal::Missing { .. }
-            | Refusal::NotADirectory { .. }
-            | Refusal::LinkLoop { .. }
-            | Refusal::Bare { .. }
-            | Refusal::StateInside { .. } => Error::Usage(refusal.to_string()),
+            workspace::Error::Missing { .. }
+            | workspace::Error::NotADirectory { .. }
+            | workspace::Error::LinkLoop { .. }
+            | workspace::Error::Bare { .. }
+            | workspace::Error::StateInside { .. } => Error::Usage(refusal.to_string()),
             other => Error::harness(other),
         })
     }

@@ -63,8 +63,8 @@ impl Session {
         let (opened, artifact) = self.open_with(&request.artifact, &request.repository, job)?;
         let seed = request.seed.unwrap_or(self.config().seed);
         job.step(&format!("making {} attempts", request.attempts));
-        let solver = self.solver(request.attempts, seed);
-        let attempts = solver::solve(&opened.harness, &opened.languages, &artifact, &solver)
+        let wanted = self.solver(request.attempts, seed);
+        let attempts = solver::solve(&opened.harness, &opened.languages, &artifact, &wanted)
             .map_err(|error| job.failed(error))?;
         opened.record.keep_attempts(&artifact.id(), &attempts)?;
         let solved = attempts.iter().filter(|attempt| attempt.solved).count();

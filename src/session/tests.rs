@@ -29,8 +29,7 @@ fn round(solve_rewards: &[f64]) -> PlayedRound {
     }
 }
 
-const HEADER: &str =
-    "step,inject_r,solve_r,solve_rate,wrong_book_size,strategy,artifact,valid,failed_check,seconds,seed";
+const HEADER: &str = "step,inject_r,solve_r,solve_rate,wrong_book_size,strategy,artifact,valid,failed_check,seconds,seed";
 const ROW: &str = "0.1,0,0.5,3,direct,ab12,true,,1.250,7";
 
 /// Appends one round to a file with the given text, and compares what is there then.

@@ -201,5 +201,8 @@ fn an_interrupt_ends_a_run_promptly_with_3() {
     assert_eq!(lines.next().unwrap().unwrap(), "ssr-mcp: cancelled");
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(3));
-    assert_eq!(String::from_utf8_lossy(&output.stdout), "{\"error\":\"cancelled\",\"kind\":\"cancelled\"}\n");
+    assert_eq!(
+        String::from_utf8_lossy(&output.stdout),
+        "{\"error\":\"cancelled\",\"kind\":\"cancelled\"}\n"
+    );
 }

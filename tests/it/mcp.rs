@@ -50,7 +50,8 @@ impl Client {
             json!({ "protocolVersion": "2025-06-18", "capabilities": {},
                     "clientInfo": { "name": "test", "version": "0" } }),
         );
-        client.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }).to_string());
+        client
+            .send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }).to_string());
         client
     }
 
@@ -65,7 +66,9 @@ impl Client {
 
     /// Sends a request and gives its answer, skipping notifications.
     fn call(&mut self, method: &str, params: Value) -> Value {
-        self.send(&json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string());
+        self.send(
+            &json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string(),
+        );
         loop {
             let message = self.receive();
             if message.get("id").is_some() {
@@ -229,7 +232,10 @@ fn children(parent: u32) -> Vec<String> {
     let of_task = |task: std::io::Result<std::fs::DirEntry>| {
         std::fs::read_to_string(task.unwrap().path().join("children")).unwrap_or_default()
     };
-    tasks.map(of_task).flat_map(|list| list.split_whitespace().map(str::to_owned).collect::<Vec<_>>()).collect()
+    tasks
+        .map(of_task)
+        .flat_map(|list| list.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
+        .collect()
 }
 
 #[test]
@@ -251,7 +257,8 @@ fn a_call_tells_its_progress_and_ends_its_run_when_it_is_cancelled() {
     }
     let cancel = json!({ "requestId": "endless", "reason": "enough" });
     client.send(
-        &json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": cancel }).to_string(),
+        &json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": cancel })
+            .to_string(),
     );
     while !children(client.child.id()).is_empty() {
         assert!(Instant::now() < deadline, "the parser still runs");
