@@ -3,7 +3,7 @@
 use super::tool::{Effect, Entry, Notice};
 use crate::session::{Error, Job, Outcome, ScoreAnswer, ScoreRequest, Session, score};
 
-#[derive(serde::Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, serde::Deserialize, schemars::JsonSchema)]
 struct Arguments {
     /// Whether the artifact passed every check. Default: true.
     #[serde(default)]

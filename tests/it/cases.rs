@@ -1,5 +1,6 @@
 //! Case files: what goes in and what must come out, as text. `UPDATE_EXPECT=1` rewrites what comes
 //! out; read the difference before it is committed.
+#![allow(clippy::disallowed_methods, reason = "tests may start processes and read the environment")]
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,6 +1,7 @@
 //! The command line, as a user meets it: the real binary.
 
 use crate::cases::{self, ARTIFACT, Home};
+use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Output, Stdio};
 
@@ -15,7 +16,7 @@ fn run(home: &Home, arguments: &str, input: &str) -> Output {
         .spawn()
         .unwrap();
     // A command that does not read its input may have closed it already.
-    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap_or_default();
     child.wait_with_output().unwrap()
 }
 
@@ -33,14 +34,14 @@ fn played(home: &Home, case: &str) -> String {
     let mut lines = case.lines().peekable();
     while let Some(line) = lines.next() {
         if line.starts_with('#') {
-            now.push_str(&format!("{line}\n"));
+            writeln!(now, "{line}").unwrap();
         }
         let Some(arguments) = line.strip_prefix("$ ssr-mcp") else { continue };
         let mut input = String::new();
-        now.push_str(&format!("{line}\n"));
+        writeln!(now, "{line}").unwrap();
         while let Some(text) = lines.next_if(|line| line.starts_with("< ")) {
-            now.push_str(&format!("{text}\n"));
-            input.push_str(&format!("{}\n", &text[2..]));
+            writeln!(now, "{text}").unwrap();
+            writeln!(input, "{}", &text[2..]).unwrap();
         }
         let output = run(home, arguments, &input);
         for (mark, bytes) in [("out", &output.stdout), ("err", &output.stderr)] {
@@ -49,7 +50,7 @@ fn played(home: &Home, case: &str) -> String {
                 now.push('\n');
             }
         }
-        now.push_str(&format!("exit {}\n\n", output.status.code().unwrap_or(-1)));
+        writeln!(now, "exit {}\n", output.status.code().unwrap_or(-1)).unwrap();
     }
     now
 }

@@ -1,15 +1,17 @@
 //! The MCP face: hand-written messages to the real binary, and a client that others wrote.
+#![allow(clippy::disallowed_methods, reason = "the client that others wrote is a process")]
 
 use crate::cases::{self, ARTIFACT, Home};
 use serde_json::{Value, json};
-use std::io::{BufRead, BufReader, Write};
+use std::fmt::Write as _;
+use std::io::{BufRead, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 /// How long an answer is waited for; reached only when something hangs.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A server and the two ends of its pipe. Dropping it closes the pipe and wants a clean exit with
 /// nothing left unread.
@@ -47,7 +49,7 @@ impl Client {
         let mut client = Self::new(home);
         client.call(
             "initialize",
-            json!({ "protocolVersion": "2025-06-18", "capabilities": {},
+            &json!({ "protocolVersion": "2025-06-18", "capabilities": {},
                     "clientInfo": { "name": "test", "version": "0" } }),
         );
         client
@@ -65,7 +67,7 @@ impl Client {
     }
 
     /// Sends a request and gives its answer, skipping notifications.
-    fn call(&mut self, method: &str, params: Value) -> Value {
+    fn call(&mut self, method: &str, params: &Value) -> Value {
         self.send(
             &json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string(),
         );
@@ -77,8 +79,8 @@ impl Client {
         }
     }
 
-    fn tool(&mut self, name: &str, arguments: Value) -> Value {
-        self.call("tools/call", json!({ "name": name, "arguments": arguments }))["result"].take()
+    fn tool(&mut self, name: &str, arguments: &Value) -> Value {
+        self.call("tools/call", &json!({ "name": name, "arguments": arguments }))["result"].take()
     }
 }
 
@@ -111,15 +113,15 @@ fn played(home: &Home, case: &str) -> String {
     let mut now = String::new();
     for line in case.lines() {
         if line.starts_with('#') {
-            now.push_str(&format!("{line}\n"));
+            writeln!(now, "{line}").unwrap();
         }
         let Some(message) = line.strip_prefix("--> ") else { continue };
-        now.push_str(&format!("{line}\n"));
+        writeln!(now, "{line}").unwrap();
         client.send(message);
         let sent: Value = serde_json::from_str(message).unwrap_or_default();
         if sent.get("id").is_some() {
             let answer = serde_json::to_string_pretty(&client.receive()).unwrap();
-            now.push_str(&format!("{}\n\n", home.normalised(&answer)));
+            writeln!(now, "{}\n", home.normalised(&answer)).unwrap();
         }
     }
     now
@@ -139,7 +141,7 @@ fn every_case_of_the_server_says_what_it_said() {
 
 #[test]
 fn every_schema_is_one_that_every_client_takes() {
-    let listed = Client::ready(&Home::new()).call("tools/list", json!({}));
+    let listed = Client::ready(&Home::new()).call("tools/list", &json!({}));
     let tools = listed["result"]["tools"].as_array().unwrap();
     assert_eq!(tools.len(), 6);
     for tool in tools {
@@ -165,7 +167,7 @@ fn every_schema_is_one_that_every_client_takes() {
 #[test]
 fn both_halves_of_a_result_are_the_same_complete_answer() {
     let mut client = Client::ready(&Home::new());
-    let result = client.tool("score_reward", json!({ "solved": 2 }));
+    let result = client.tool("score_reward", &json!({ "solved": 2 }));
     let text: Value = serde_json::from_str(result["content"][0]["text"].as_str().unwrap()).unwrap();
     assert_eq!(text, result["structuredContent"]);
     assert_eq!(result["content"].as_array().map(Vec::len), Some(1));
@@ -174,7 +176,7 @@ fn both_halves_of_a_result_are_the_same_complete_answer() {
 #[test]
 fn an_unknown_argument_is_ignored_with_a_note() {
     let result = Client::ready(&Home::new())
-        .tool("score_reward", json!({ "solved": 2, "wait_for_previous": true }));
+        .tool("score_reward", &json!({ "solved": 2, "wait_for_previous": true }));
     assert_eq!(result["isError"], false, "{result}");
     let notes = result["structuredContent"]["notes"].to_string();
     assert!(notes.contains("wait_for_previous"), "{result}");
@@ -192,7 +194,7 @@ fn what_the_harness_cannot_do_is_a_result_and_not_a_protocol_error() {
         ("workspace_status", json!({ "repo": "/nowhere" })),
         ("score_reward", json!({ "solved": "two" })),
     ] {
-        let result = client.tool(tool, arguments);
+        let result = client.tool(tool, &arguments);
         assert_eq!(result["isError"], true, "{tool}: {result}");
         // Nothing structured: it would not fit the tool's output schema.
         assert!(result.get("structuredContent").is_none(), "{tool}: {result}");
@@ -209,11 +211,11 @@ fn the_2026_era_is_served_without_a_handshake() {
         "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "0" },
         "io.modelcontextprotocol/clientCapabilities": {},
     });
-    let discovered = client.call("server/discover", json!({ "_meta": meta }));
+    let discovered = client.call("server/discover", &json!({ "_meta": meta }));
     assert!(discovered["result"]["supportedVersions"].to_string().contains("2026-07-28"));
     let called = client.call(
         "tools/call",
-        json!({ "_meta": meta, "name": "score_reward", "arguments": { "solved": 2 } }),
+        &json!({ "_meta": meta, "name": "score_reward", "arguments": { "solved": 2 } }),
     );
     assert_eq!(called["result"]["structuredContent"]["solve_rate"], 0.25, "{called}");
 }
@@ -264,7 +266,7 @@ fn a_call_tells_its_progress_and_ends_its_run_when_it_is_cancelled() {
         assert!(Instant::now() < deadline, "the parser still runs");
         std::thread::yield_now();
     }
-    assert_eq!(client.tool("score_reward", json!({ "solved": 2 }))["isError"], false);
+    assert_eq!(client.tool("score_reward", &json!({ "solved": 2 }))["isError"], false);
 }
 
 #[test]
