@@ -1,3 +1,5 @@
+//! What the session reads and writes without a repository: CSV files, artifact folders, names.
+
 use super::{ArtifactRef, CsvLog, PlayedRound, folder, inject, name};
 use crate::artifact::Artifact;
 use crate::consistency::Check;

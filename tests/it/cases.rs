@@ -32,6 +32,12 @@ impl Home {
         fs::write(path, content).unwrap();
     }
 
+    /// A copy of an example as the repository.
+    pub(crate) fn copy_example(&self, name: &str) {
+        let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples").join(name);
+        copy(&example, &self.root().join("repo"));
+    }
+
     /// The binary, in `repo`, with a cleared environment.
     pub(crate) fn binary(&self) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_ssr-mcp"));
@@ -55,6 +61,18 @@ impl Home {
         parts.fold(first, |done, part| {
             done + "/state/ssr-mcp/$KEY" + part.trim_start_matches(|c: char| c.is_ascii_hexdigit())
         })
+    }
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
+        let (source, target) = (entry.path(), to.join(entry.file_name()));
+        if source.is_dir() {
+            copy(&source, &target);
+        } else {
+            fs::copy(&source, &target).unwrap();
+        }
     }
 }
 

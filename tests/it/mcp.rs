@@ -15,14 +15,16 @@ const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A server and the two ends of its pipe. Dropping it closes the pipe and wants a clean exit with
 /// nothing left unread.
-struct Client {
+struct Client<'a> {
+    /// Lives as long as the server runs in it.
+    _home: &'a Home,
     child: Child,
     input: Option<ChildStdin>,
     messages: Receiver<String>,
 }
 
-impl Client {
-    fn new(home: &Home) -> Self {
+impl<'a> Client<'a> {
+    fn new(home: &'a Home) -> Self {
         let mut child = home
             .binary()
             .arg("--stdio")
@@ -41,11 +43,11 @@ impl Client {
             }
         });
         let input = child.stdin.take();
-        Self { child, input, messages }
+        Self { _home: home, child, input, messages }
     }
 
     /// A client that has shaken hands.
-    fn ready(home: &Home) -> Self {
+    fn ready(home: &'a Home) -> Self {
         let mut client = Self::new(home);
         client.call(
             "initialize",
@@ -84,7 +86,7 @@ impl Client {
     }
 }
 
-impl Drop for Client {
+impl Drop for Client<'_> {
     fn drop(&mut self) {
         drop(self.input.take());
         let deadline = Instant::now() + PATIENCE;
@@ -141,7 +143,8 @@ fn every_case_of_the_server_says_what_it_said() {
 
 #[test]
 fn every_schema_is_one_that_every_client_takes() {
-    let listed = Client::ready(&Home::new()).call("tools/list", &json!({}));
+    let home = Home::new();
+    let listed = Client::ready(&home).call("tools/list", &json!({}));
     let tools = listed["result"]["tools"].as_array().unwrap();
     assert_eq!(tools.len(), 6);
     for tool in tools {
@@ -166,7 +169,8 @@ fn every_schema_is_one_that_every_client_takes() {
 
 #[test]
 fn both_halves_of_a_result_are_the_same_complete_answer() {
-    let mut client = Client::ready(&Home::new());
+    let home = Home::new();
+    let mut client = Client::ready(&home);
     let result = client.tool("score_reward", &json!({ "solved": 2 }));
     let text: Value = serde_json::from_str(result["content"][0]["text"].as_str().unwrap()).unwrap();
     assert_eq!(text, result["structuredContent"]);
@@ -175,7 +179,8 @@ fn both_halves_of_a_result_are_the_same_complete_answer() {
 
 #[test]
 fn an_unknown_argument_is_ignored_with_a_note() {
-    let result = Client::ready(&Home::new())
+    let home = Home::new();
+    let result = Client::ready(&home)
         .tool("score_reward", &json!({ "solved": 2, "wait_for_previous": true }));
     assert_eq!(result["isError"], false, "{result}");
     let notes = result["structuredContent"]["notes"].to_string();
@@ -184,7 +189,8 @@ fn an_unknown_argument_is_ignored_with_a_note() {
 
 #[test]
 fn what_the_harness_cannot_do_is_a_result_and_not_a_protocol_error() {
-    let mut client = Client::ready(&Home::new());
+    let home = Home::new();
+    let mut client = Client::ready(&home);
     for (tool, arguments) in [
         ("inject_bug", json!({})),
         ("inject_bug", json!({ "repo": "/nowhere" })),
@@ -205,7 +211,8 @@ fn what_the_harness_cannot_do_is_a_result_and_not_a_protocol_error() {
 
 #[test]
 fn the_2026_era_is_served_without_a_handshake() {
-    let mut client = Client::new(&Home::new());
+    let home = Home::new();
+    let mut client = Client::new(&home);
     let meta = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "0" },
@@ -242,7 +249,8 @@ fn children(parent: u32) -> Vec<String> {
 
 #[test]
 fn a_call_tells_its_progress_and_ends_its_run_when_it_is_cancelled() {
-    let mut client = Client::ready(&Home::new());
+    let home = Home::new();
+    let mut client = Client::ready(&home);
     let call = json!({
         "jsonrpc": "2.0", "id": "endless", "method": "tools/call",
         "params": { "name": "run_parser", "_meta": { "progressToken": "p" },
@@ -271,7 +279,8 @@ fn a_call_tells_its_progress_and_ends_its_run_when_it_is_cancelled() {
 
 #[test]
 fn a_client_that_leaves_takes_its_run_with_it() {
-    let mut client = Client::ready(&Home::new());
+    let home = Home::new();
+    let mut client = Client::ready(&home);
     client.send(
         &json!({
             "jsonrpc": "2.0", "id": "endless", "method": "tools/call",
@@ -342,4 +351,21 @@ fn mcp_inspector_lists_and_calls_the_tools_in_both_eras() {
         assert_ne!(code, Some(0), "{era}: {text}");
         assert!(text.contains("more than the 8 attempts"), "{era}: {text}");
     }
+}
+
+#[test]
+fn mcp_inspector_has_a_bug_injected_into_a_real_repository() {
+    let Some(program) = inspector() else { return };
+    let home = Home::new();
+    home.copy_example("ledger");
+    let call = ["--method", "tools/call", "--tool-name", "inject_bug", "--tool-arg", "seed=1"];
+    let called = inspect(&program, &home, &call);
+    let answer = &called["result"]["structuredContent"];
+    assert_eq!(answer["valid"], true, "{called}");
+    assert_eq!(answer["report"]["sandbox"], "A", "{called}");
+    let folder = Path::new(answer["out"].as_str().unwrap());
+    assert!(folder.join("bug_inject.diff").is_file(), "{called}");
+    let status = ["--method", "tools/call", "--tool-name", "workspace_status"];
+    let status = inspect(&program, &home, &status);
+    assert_eq!(status["result"]["structuredContent"]["artifacts"], 1, "{status}");
 }
