@@ -1,7 +1,7 @@
 //! `solve`: G attempts at one bug.
 
 use super::score::ratio;
-use super::{ArtifactRef, Error, Job, REPAIR_RUNS, Repository, Session};
+use super::{ArtifactRef, Error, Job, Repository, Session};
 use crate::solver::{self, Attempt};
 
 #[derive(Clone, Debug)]
@@ -78,6 +78,6 @@ impl Session {
     }
 
     pub(super) fn solver(&self, attempts: usize, seed: u64) -> solver::Request {
-        solver::Request { attempts, seed, runs: REPAIR_RUNS, parallel: self.config().cores }
+        solver::Request { attempts, seed, parallel: self.config().cores, ..Default::default() }
     }
 }
