@@ -11,6 +11,7 @@ mod conditions;
 mod consistency;
 mod diff_git;
 mod grading;
+mod injector;
 mod real;
 mod runner;
 mod sandbox;
