@@ -10,6 +10,7 @@ mod statuses;
 
 pub use baseline::Baseline;
 pub use instruments::{Coverage, Screened};
+pub use statuses::read as read_statuses;
 
 use crate::runner::Runner;
 use crate::sandbox::{self, Cancel, End, Limits, Sandbox, Tier};

@@ -27,3 +27,9 @@ pub mod grading;
 pub mod injector;
 pub mod solver;
 pub mod episode;
+// Host: options and state.
+pub mod config;
+pub mod session;
+// Faces: decode, call a verb, encode.
+pub mod mcp;
+pub mod cli;

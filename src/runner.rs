@@ -4,24 +4,27 @@
 //! What is known of a framework stands in `grammars/<language>/runners/<framework>.toml`. The code here
 //! is generic over that; it knows two kinds of tools (`python`, `cargo`) and the report formats.
 
+mod canary;
+mod cargo;
+mod command;
 mod detect;
 mod embedded;
 mod instrument;
-mod pending;
 mod python;
 mod report;
 mod script;
 mod spec;
 mod sway;
 
+pub use canary::Canary;
 pub use instrument::{Instrument, Lines, Reach, Trial};
 pub use report::NoReport;
 
 use crate::sandbox::Mount;
-use crate::tree::{RelPath, Tree};
+use crate::tree::{PathRefusal, RelPath, Tree};
 use crate::verdict::{TestId, Verdicts};
 use detect::Reader;
-use spec::{Spec, ToolKind};
+use spec::{ReportKind, Spec, ToolKind};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -59,6 +62,9 @@ struct Bound {
     spec: Spec,
     tools: Tools,
     ground: sway::Ground,
+    crates: cargo::Crates,
+    /// What the user wants to be run in place of the framework's own script.
+    command: Option<command::Command>,
 }
 
 /// Why no tests can be run here, and what to do about it.
@@ -91,9 +97,29 @@ pub enum Error {
          virtual environment that has it", .interpreter.display()
     )]
     NoModule { module: String, interpreter: PathBuf, install: String },
+    #[error(
+        "this crate has unit tests inside its sources only, which a solver may edit. Add integration tests \
+         below `tests/`"
+    )]
+    UnitTestsOnly,
+    #[error(
+        "--test-command and --report belong together: the command runs the tests, the report is the JUnit XML \
+         file that it writes, relative to the repository's root. Give both"
+    )]
+    HalfACommand,
+    #[error(
+        "--report {report:?}: {refusal}. Name a file inside the repository, relative to its root"
+    )]
+    BadReport { report: String, refusal: PathRefusal },
+    #[error("no cargo was found on PATH. Install Rust ({RUSTUP}) or add cargo to PATH")]
+    NoCargo,
+    #[error("the Rust toolchain {name:?} is not installed. Run `rustup toolchain install {name}`")]
+    NoToolchain { name: String },
     #[error(transparent)]
     NoReport(#[from] NoReport),
 }
+
+const RUSTUP: &str = "https://rustup.rs";
 
 fn shims(seen: &[PathBuf]) -> String {
     if seen.is_empty() {
@@ -123,14 +149,18 @@ impl Runner {
         overrides: &Overrides,
     ) -> Result<Self, Error> {
         let reader = Reader::new(tree);
-        let holds_tests = |spec: &Spec| !reader.test_files(&spec.tests).is_empty();
-        let spec = detect::choose(&reader, embedded::specs(), overrides, &holds_tests)?;
+        let command = command::Command::of(overrides)?;
+        let holds_tests = |spec: &Spec| !test_files(spec, &reader).is_empty();
+        let chosen = detect::choose(&reader, embedded::specs(), overrides, &holds_tests);
+        let spec = chosen.map_err(|error| explained(error, &reader))?;
         let tools = match spec.tools {
-            ToolKind::Python | ToolKind::Cargo => python_tools(&spec, tree, root, machine)?,
+            ToolKind::Python => python_tools(&spec, tree, root, machine, command.is_some())?,
+            ToolKind::Cargo => cargo_tools(root, machine)?,
         };
-        let test_files = reader.test_files(&spec.tests);
-        let ground = sway::Ground::survey(&spec, &tree.paths(), &test_files);
-        Ok(Self(Arc::new(Bound { spec, tools, ground })))
+        let tools = with_constants(tools, &spec);
+        let ground = sway::Ground::survey(&spec, reader.paths(), &test_files(&spec, &reader));
+        let crates = cargo::Crates::of(&reader);
+        Ok(Self(Arc::new(Bound { spec, tools, ground, crates, command })))
     }
 
     pub fn framework(&self) -> &str {
@@ -154,24 +184,32 @@ impl Runner {
 
     /// The test files of a tree: what a weakening may touch.
     pub fn test_files(&self, tree: &dyn Tree) -> Vec<RelPath> {
-        Reader::new(tree).test_files(&self.0.spec.tests)
+        test_files(&self.0.spec, &Reader::new(tree))
     }
 
     /// A bash script that runs the given test files less the excluded ids, from the tree's root, and
     /// prints the framework's report in its machine format. Self-contained: it needs bash and the
     /// framework only.
     pub fn script(&self, test_files: &[RelPath], excluded: &[TestId]) -> Vec<u8> {
-        script::fill(&self.0.spec, test_files, excluded, &BTreeMap::new())
+        if let Some(command) = &self.0.command {
+            return command.script(excluded);
+        }
+        let calls = self.0.crates.calls(test_files, excluded);
+        script::fill(&self.0.spec, test_files, excluded, &calls)
     }
 
     /// A Python 3 program (standard library only): log of `script` to `{id: "passed" | "failed"}`.
     pub fn parser(&self) -> Vec<u8> {
-        report::parser(self.0.spec.report)
+        report::parser(self.report_kind())
     }
 
     /// The same log read by us, with all five outcomes.
     pub fn read_log(&self, log: &[u8]) -> Result<Verdicts, Error> {
-        Ok(report::read(self.0.spec.report, log)?)
+        Ok(report::read(self.report_kind(), log)?)
+    }
+
+    fn report_kind(&self) -> ReportKind {
+        if self.0.command.is_some() { ReportKind::Junit } else { self.0.spec.report }
     }
 
     /// Whether a file sways tests without being one: restored before every grading.
@@ -185,23 +223,25 @@ impl Runner {
     }
 }
 
-/// The interpreter, the modules it must have, and the plugins it may load.
+/// The interpreter, the modules it must have unless a command of the user's runs the tests, and the
+/// plugins it may load.
 fn python_tools(
     spec: &Spec,
     tree: &dyn Tree,
     root: &Path,
     machine: &Machine,
+    commanded: bool,
 ) -> Result<Tools, Error> {
     let python = python::find(root, machine)?;
-    if let Some(module) = spec.needs.modules.iter().find(|module| !python.has(module)) {
+    if !commanded && let Some(module) = spec.needs.modules.iter().find(|module| !python.has(module))
+    {
         let interpreter = python.program.clone();
         let install = spec.needs.install.replace("{python}", &interpreter.display().to_string());
         return Err(Error::NoModule { module: module.clone(), interpreter, install });
     }
     let mut tools = python.tools();
-    tools.env.extend(spec.env.iter().map(|(name, value)| (name.into(), value.into())));
     if python.uses_user_packages() {
-        tools.env.remove(std::ffi::OsStr::new("PYTHONNOUSERSITE"));
+        tools.env.insert("PYTHONNOUSERSITE".into(), OsString::new());
     }
     if let Some(plugins) = &spec.plugins {
         let modules = plugins_to_load(plugins, &python, tree);
@@ -209,8 +249,45 @@ fn python_tools(
             tools.env.insert((&plugins.variable).into(), modules.join(",").into());
         }
     }
-    tools.caches = spec.cache.directories.iter().map(PathBuf::from).collect();
     Ok(tools)
+}
+
+/// Cargo, and a Python for the parser.
+fn cargo_tools(root: &Path, machine: &Machine) -> Result<Tools, Error> {
+    let mut tools = cargo::tools(root, machine)?;
+    let python = python::find(root, machine)?;
+    tools.mounts.extend(python.tools().mounts);
+    tools.env.insert("PYTHON".into(), python.program.clone().into());
+    Ok(tools)
+}
+
+/// What the specification says beside what was found on the machine, which wins.
+fn with_constants(mut tools: Tools, spec: &Spec) -> Tools {
+    for (name, value) in &spec.env {
+        tools.env.entry(name.into()).or_insert_with(|| value.into());
+    }
+    tools.caches = spec.cache.directories.iter().map(PathBuf::from).collect();
+    tools
+}
+
+fn test_files(spec: &Spec, reader: &Reader<'_>) -> Vec<RelPath> {
+    match spec.tools {
+        ToolKind::Python => reader.test_files(&spec.tests),
+        ToolKind::Cargo => cargo::Crates::of(reader).test_files(),
+    }
+}
+
+/// A sharper reason where the tree shows one.
+fn explained(error: Error, reader: &Reader<'_>) -> Error {
+    let tested = |path: &&RelPath| {
+        path.extension() == "rs" && detect::contains(&reader.bytes(path), b"#[test]")
+    };
+    let nothing = matches!(error, Error::NoTests | Error::NoTestsFor { .. });
+    let crates = reader.named("Cargo.toml").next().is_some();
+    if nothing && crates && reader.paths().iter().any(|path| tested(&path)) {
+        return Error::UnitTestsOnly;
+    }
+    error
 }
 
 fn plugins_to_load(

@@ -208,8 +208,7 @@ impl Sandbox {
     ///
     /// The running program serves as the helper, so its `main` must begin with [`helper_main`].
     pub fn probe(scratch: &Path) -> Result<Self, Unavailable> {
-        let this = std::fs::read_link("/proc/self/exe").unwrap_or_else(|_| "/proc/self/exe".into());
-        Self::probe_with(&this, scratch)
+        Self::probe_with(Path::new("/proc/self/exe"), scratch)
     }
 
     /// [`probe`](Self::probe) with another program as the helper: one whose `main` begins with [`helper_main`].
@@ -228,12 +227,14 @@ impl Sandbox {
 
     /// Builds the view. The first step starts at once.
     pub fn open(&self, view: &View) -> Result<Session, Error> {
-        Ok(Session { live: native::Live::start(&self.machine, view)?, root: view.root.clone() })
+        let mut live = native::Live::start(&self.machine, view)?;
+        live.wait_ready()?;
+        Ok(Session { live, root: view.root.clone() })
     }
 
     /// `open`, one step, close.
     pub fn run(&self, view: &View, step: &Step, cancel: &Cancel) -> Result<Finished, Error> {
-        self.open(view)?.run(step, cancel)
+        native::Live::start(&self.machine, view)?.run(step, cancel)
     }
 }
 

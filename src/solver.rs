@@ -1,9 +1,45 @@
 //! Attempts that repair a bug from its reversed weakened test, without a model.
+//!
+//! Every attempt sees what a [`Task`] holds: the tree with bug and weakening applied, the reversed
+//! weakening, the test files. It never sees the bug's diff or the original of a file that the bug
+//! changed; the parts below work on a `&dyn Tree` of the task.
+//!
+//! An attempt localises (Ochiai over coverage, else names reachable from the failing tests), ranks
+//! the proposals of repair templates, screens the likeliest with the failing tests only, and has what
+//! passes them judged by [`grading::grade`]: only that makes it solved.
+
+mod donors;
+mod evidence;
+mod hints;
+mod place;
+mod proposal;
+mod ranking;
+mod reach;
+mod search;
+mod source;
+mod survey;
+mod templates;
+mod words;
+
+#[cfg(test)]
+mod tests;
 
 use crate::artifact::Artifact;
-use crate::grading::Reason;
-use crate::harness::{Error, Harness};
+use crate::diff::Patch;
+use crate::grading::{self, Grade, Reason, Task};
+use crate::harness::{Audience, Error, Harness, How, Program};
+use crate::reward;
 use crate::syntax::Languages;
+use crate::tree::{Changes, Overlaid, RelPath};
+use crate::verdict::{Outcome, TestId};
+use ranking::{Proposals, Ranked, Taste};
+use search::{Confirmed, Limits};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// Candidates that are screened at once.
+const BATCH: usize = 16;
 
 #[derive(Clone, Copy, Debug)]
 pub struct Request {
@@ -16,12 +52,19 @@ pub struct Request {
     pub parallel: usize,
 }
 
+impl Default for Request {
+    fn default() -> Self {
+        Self { attempts: 8, seed: 0, runs: 160, parallel: 2 }
+    }
+}
+
 #[derive(Clone, Debug, serde::Serialize)]
 pub struct Attempt {
     pub solved: bool,
     /// +1 or -1.
     pub reward: f64,
-    /// Git diff against the tree the solver saw; empty if none was found.
+    /// Git diff against the tree the solver saw; empty if none was found. That of an attempt that
+    /// did not solve is the best it had.
     pub patch: String,
     /// Candidate repairs that were run.
     pub runs: usize,
@@ -31,10 +74,235 @@ pub struct Attempt {
 
 /// G independent attempts; the result does not depend on `parallel`.
 pub fn solve(
-    _harness: &Harness,
-    _languages: &Languages,
-    _artifact: &Artifact,
-    _request: &Request,
+    harness: &Harness,
+    languages: &Languages,
+    artifact: &Artifact,
+    request: &Request,
 ) -> Result<Vec<Attempt>, Error> {
-    todo!()
+    let unsolved = |reason: Reason| Attempt {
+        solved: false,
+        reward: reward::solver(false),
+        patch: String::new(),
+        runs: 0,
+        reason,
+        flags: Vec::new(),
+    };
+    let task = match Task::of(harness.base(), artifact) {
+        Ok(task) => task,
+        Err(refusal) => {
+            let reason = Reason::Unplayable(refusal.to_string());
+            return Ok(vec![unsolved(reason); request.attempts]);
+        }
+    };
+    let program = Program { script: &artifact.test_script, parser: &artifact.test_parser };
+    let bench = match Bench::new(harness, languages, &task, program)? {
+        Ok(bench) => bench,
+        Err(reason) => return Ok(vec![unsolved(reason); request.attempts]),
+    };
+    let judge = |patch: &[u8]| grading::grade(harness, artifact, patch);
+    bench.attempts(request, &judge)
+}
+
+/// The judge: a patch to a grade.
+type Judge<'a> = &'a (dyn Fn(&[u8]) -> Result<Grade, Error> + Sync);
+
+/// What all attempts share.
+struct Bench<'a> {
+    harness: &'a Harness,
+    task: &'a Task,
+    /// The task with the original tests back.
+    state: Changes,
+    failing: BTreeSet<TestId>,
+    /// The test files that the failing tests are in.
+    files: Vec<RelPath>,
+    proposals: Proposals,
+    /// Answers by candidate: the same in every attempt.
+    screened: Mutex<BTreeMap<String, BTreeSet<TestId>>>,
+    graded: Mutex<BTreeMap<String, Grade>>,
+}
+
+impl<'a> Bench<'a> {
+    fn new(
+        harness: &'a Harness,
+        languages: &Languages,
+        task: &'a Task,
+        program: Program<'_>,
+    ) -> Result<Result<Self, Reason>, Error> {
+        let state = task.with_oracle().clone();
+        let how = How { hash_seed: 0, audience: Audience::Solver };
+        let run = harness.run(&state, program, how, false)?;
+        let verdicts = match run.verdicts {
+            Ok(verdicts) => verdicts,
+            Err(none) => return Ok(Err(Reason::NoVerdict(none.to_string()))),
+        };
+        let outcomes: BTreeMap<TestId, bool> = verdicts
+            .iter()
+            .map(|(id, outcome)| (id.clone(), matches!(outcome, Outcome::Failed | Outcome::Error)))
+            .collect();
+        let failing: BTreeSet<TestId> =
+            outcomes.iter().filter(|(_, failed)| **failed).map(|(id, _)| id.clone()).collect();
+        if failing.is_empty() {
+            let text = "no test fails with the original tests back: there is nothing to repair by";
+            return Ok(Err(Reason::NoVerdict(text.to_owned())));
+        }
+        let files = files_of(&failing, &task.test_files);
+        let coverage = harness.coverage(&state, &files, None)?;
+        let tree = Overlaid { base: harness.base(), changes: &state };
+        let runner = harness.runner();
+        let failure = survey::Failure {
+            outcomes: &outcomes,
+            log: &run.log,
+            coverage: coverage.as_ref(),
+        };
+        let proposals = survey::survey(
+            &tree,
+            languages,
+            &task.test_files,
+            &|path| !runner.sways(path),
+            &failure,
+        );
+        tracing::debug!(failing = failing.len(), proposals = proposals.len(), "surveyed");
+        Ok(Ok(Self {
+            harness,
+            task,
+            state,
+            failing,
+            files,
+            proposals,
+            screened: Mutex::default(),
+            graded: Mutex::default(),
+        }))
+    }
+
+    fn attempts(&self, request: &Request, judge: Judge<'_>) -> Result<Vec<Attempt>, Error> {
+        let next = AtomicUsize::new(0);
+        let done = Mutex::new(BTreeMap::new());
+        std::thread::scope(|scope| {
+            for _ in 0..request.parallel.clamp(1, request.attempts.max(1)) {
+                scope.spawn(|| {
+                    loop {
+                        let number = next.fetch_add(1, Ordering::Relaxed);
+                        if number >= request.attempts {
+                            break;
+                        }
+                        let attempt = self.attempt(number, request, judge);
+                        lock(&done).insert(number, attempt);
+                    }
+                });
+            }
+        });
+        done.into_inner().unwrap_or_else(PoisonError::into_inner).into_values().collect()
+    }
+
+    fn attempt(
+        &self,
+        number: usize,
+        request: &Request,
+        judge: Judge<'_>,
+    ) -> Result<Attempt, Error> {
+        let space =
+            Ranked { proposals: &self.proposals, taste: Taste::of(request.seed, number) };
+        let limits = Limits { runs: request.runs, batch: BATCH };
+        let outcome = search::search(
+            &space,
+            &self.failing,
+            limits,
+            &mut |candidates| self.screen(candidates),
+            &mut |candidate| {
+                let grade = self.grade(candidate, judge)?;
+                Ok(if grade.solved { Confirmed::Solved(grade) } else { Confirmed::Refused(grade) })
+            },
+            &|| self.harness.cancel().is_cancelled(),
+        )?;
+        let cancelled = self.harness.cancel().is_cancelled();
+        let grade = match (outcome.judged, &outcome.candidate) {
+            (Some(grade), _) => grade,
+            (None, Some(partial)) if !cancelled => self.grade(partial, judge)?,
+            (None, _) => Grade {
+                solved: false,
+                reason: if cancelled {
+                    Reason::NoVerdict("cancelled".to_owned())
+                } else {
+                    Reason::NoPatch
+                },
+                flags: Vec::new(),
+            },
+        };
+        let patch = outcome.candidate.map(|changes| self.patch(&changes)).unwrap_or_default();
+        Ok(Attempt {
+            solved: grade.solved,
+            reward: reward::solver(grade.solved),
+            patch: String::from_utf8_lossy(&patch).into_owned(),
+            runs: outcome.runs,
+            reason: grade.reason,
+            flags: grade.flags,
+        })
+    }
+
+    /// Against the tree that a solver sees: bug and weakening.
+    fn patch(&self, candidate: &Changes) -> Vec<u8> {
+        let seen = Overlaid { base: self.harness.base(), changes: &self.task.changes };
+        Patch::between(&seen, candidate).to_bytes()
+    }
+
+    /// As `Harness::screen`, less the candidates whose answers are known.
+    fn screen(&self, candidates: &[Changes]) -> Result<Vec<BTreeSet<TestId>>, Error> {
+        let digests: Vec<String> = candidates.iter().map(Changes::digest).collect();
+        let mut unknown = Vec::new();
+        {
+            let known = lock(&self.screened);
+            for (digest, candidate) in digests.iter().zip(candidates) {
+                match known.get(digest) {
+                    Some(passed) if *passed == self.failing => break,
+                    Some(_) => {}
+                    None => unknown.push((digest, candidate.clone())),
+                }
+            }
+        }
+        if !unknown.is_empty() {
+            let tests: Vec<TestId> = self.failing.iter().cloned().collect();
+            let fresh: Vec<Changes> = unknown.iter().map(|(_, changes)| changes.clone()).collect();
+            let answers = self.harness.screen(&self.state, &fresh, &tests, &self.files)?;
+            let mut known = lock(&self.screened);
+            for ((digest, _), answer) in unknown.into_iter().zip(answers) {
+                known.insert(digest.clone(), answer.passed);
+            }
+        }
+        let known = lock(&self.screened);
+        let mut answers = Vec::new();
+        for digest in digests {
+            let Some(passed) = known.get(&digest) else { break };
+            let all = *passed == self.failing;
+            answers.push(passed.clone());
+            if all {
+                break;
+            }
+        }
+        Ok(answers)
+    }
+
+    fn grade(&self, candidate: &Changes, judge: Judge<'_>) -> Result<Grade, Error> {
+        let digest = candidate.digest();
+        if let Some(grade) = lock(&self.graded).get(&digest) {
+            return Ok(grade.clone());
+        }
+        let grade = judge(&self.patch(candidate))?;
+        lock(&self.graded).insert(digest, grade.clone());
+        Ok(grade)
+    }
+}
+
+/// A poisoned lock means that another attempt panicked; what it had written is whole.
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The test files that the ids name by their path; all of them where an id names none.
+fn files_of(failing: &BTreeSet<TestId>, test_files: &[RelPath]) -> Vec<RelPath> {
+    let in_file = |id: &TestId, path: &RelPath| id.starts_with(path.as_str());
+    if failing.iter().any(|id| !test_files.iter().any(|path| in_file(id, path))) {
+        return test_files.to_vec();
+    }
+    let named = |path: &&RelPath| failing.iter().any(|id| in_file(id, path));
+    test_files.iter().filter(named).cloned().collect()
 }

@@ -66,6 +66,10 @@ impl Harness {
         Ok(Arc::clone(self.baseline.get_or_init(|| Arc::new(baseline))))
     }
 
+    fn first_run(&self) -> Duration {
+        self.time_limit.unwrap_or(FIRST_RUN)
+    }
+
     fn measure(&self) -> Result<Baseline, Error> {
         let test_files = self.runner.test_files(&*self.base);
         let script = self.runner.script(&test_files, &[]);
@@ -76,7 +80,7 @@ impl Harness {
             &Changes::new(),
             program,
             How { hash_seed: 1, audience: Audience::Check },
-            FIRST_RUN,
+            self.first_run(),
         )?;
         let seconds = second.wall.as_secs_f64();
         let (passing, excluded) = agree(&self.verdicts_of(first)?, &self.verdicts_of(second)?);
@@ -96,12 +100,12 @@ impl Harness {
 
     fn fill_caches(&self, program: Program<'_>) -> Result<ScriptRun, Error> {
         if self.caches.are_warm() {
-            return self.run_now(&Changes::new(), program, How::CHECK, FIRST_RUN);
+            return self.run_now(&Changes::new(), program, How::CHECK, self.first_run());
         }
         let view = self.view(Changes::new(), self.caches.filling()?);
-        let step = self.script_step(program.script, How::CHECK, FIRST_RUN);
+        let step = self.script_step(program.script, How::CHECK, self.first_run());
         let finished = self.sandbox.run(&view, &step, &self.cancel)?;
-        let run = self.conclude(finished, program.parser, FIRST_RUN)?;
+        let run = self.conclude(finished, program.parser, self.first_run())?;
         self.caches.filled()?;
         Ok(run)
     }
@@ -145,7 +149,7 @@ impl Harness {
         let script = self.runner.script(&files, &[]);
         let parser = self.runner.parser();
         let program = Program { script: &script, parser: &parser };
-        let run = self.run_now(&changes, program, How::CHECK, FIRST_RUN)?;
+        let run = self.run_now(&changes, program, How::CHECK, self.first_run())?;
         let ran_green = run.verdicts.is_ok_and(|verdicts| {
             let ran = verdicts.with(Outcome::Passed);
             verdicts.failing().is_empty() && ran.iter().any(|id| passing.contains(id))

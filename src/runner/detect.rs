@@ -28,6 +28,19 @@ impl<'a> Reader<'a> {
         self.paths.iter().filter(|path| globs.hit(path.as_str()))
     }
 
+    pub(super) fn paths(&self) -> &[RelPath] {
+        &self.paths
+    }
+
+    pub(super) fn has(&self, path: &str) -> bool {
+        self.paths.binary_search_by(|known| known.as_str().cmp(path)).is_ok()
+    }
+
+    /// Every file of a name, wherever it lies.
+    pub(super) fn named<'b>(&'b self, name: &'b str) -> impl Iterator<Item = &'b RelPath> {
+        self.paths.iter().filter(move |path| path.file_name() == name)
+    }
+
     fn holds(&self, evidence: &Evidence) -> bool {
         let starts =
             |line: &[u8]| evidence.lines.iter().any(|start| line.starts_with(start.as_bytes()));

@@ -18,8 +18,13 @@ embed![
     "python/runners/reach.py",
     "python/runners/lines.py",
     "python/runners/screen.py",
+    "python/runners/canary_pytest.py",
+    "python/runners/canary_unittest.py",
     "python/runners/python.sh",
     "python/runners/stdlib.txt",
+    "rust/runners/cargo-test.toml",
+    "rust/runners/cargo.sh",
+    "rust/runners/canary_cargo.rs",
 ];
 
 /// A data file of a language's runners. Empty where there is none: the tests load every one that a

@@ -61,7 +61,8 @@ impl Runner {
             everything: bool,
             seconds: BTreeMap<TestId, f64>,
         }
-        let entries: BTreeMap<String, Entry> = serde_json::from_slice(output).map_err(unreadable)?;
+        let entries: BTreeMap<String, Entry> =
+            serde_json::from_slice(output).map_err(unreadable)?;
         let paths = tree.paths();
         let mut reach = Reach::default();
         for (test_file, entry) in entries {
@@ -79,7 +80,11 @@ impl Runner {
 
     /// Tells which lines each test executes, of all tests in the files or of `tests` alone. `None` where
     /// the framework cannot tell.
-    pub fn lines_program(&self, test_files: &[RelPath], tests: Option<&[TestId]>) -> Option<Instrument> {
+    pub fn lines_program(
+        &self,
+        test_files: &[RelPath],
+        tests: Option<&[TestId]>,
+    ) -> Option<Instrument> {
         let files = names(test_files);
         self.instrument("lines.py", &json!({ "files": files, "skip": files, "only": tests }))
     }
@@ -116,10 +121,13 @@ impl Runner {
         test_files: &[RelPath],
         each: Duration,
     ) -> Instrument {
-        let encode = |file: &crate::tree::File| base64::prelude::BASE64_STANDARD.encode(&file.bytes);
+        let encode =
+            |file: &crate::tree::File| base64::prelude::BASE64_STANDARD.encode(&file.bytes);
         let candidates: Vec<BTreeMap<_, _>> = candidates
             .iter()
-            .map(|changes| changes.iter().map(|(path, file)| (path.as_str(), file.map(encode))).collect())
+            .map(|changes| {
+                changes.iter().map(|(path, file)| (path.as_str(), file.map(encode))).collect()
+            })
             .collect();
         let request = json!({
             "candidates": candidates,
@@ -127,7 +135,8 @@ impl Runner {
             "files": names(test_files),
             "seconds": each.as_secs_f64(),
         });
-        self.instrument("screen.py", &request).unwrap_or_else(|| self.screen_by_script(&request, test_files))
+        self.instrument("screen.py", &request)
+            .unwrap_or_else(|| self.screen_by_script(&request, test_files))
     }
 
     /// Reads the output of `screen_program`: as many trials as were made, in order. A last line that
@@ -139,6 +148,9 @@ impl Runner {
 
     /// A program of the language, beside the framework's driver.
     fn instrument(&self, program: &str, request: &serde_json::Value) -> Option<Instrument> {
+        if self.0.command.is_some() {
+            return None;
+        }
         let spec = &self.0.spec;
         let text = embedded::file(&spec.language, program);
         let driver = embedded::file(&spec.language, &spec.script.driver);
@@ -166,7 +178,8 @@ impl Runner {
     ) -> Instrument {
         let place = PathBuf::from(PLACE);
         let file = |name: &str| place.join(name);
-        let mut files: Vec<_> = parts.into_iter().map(|(name, text)| (file(name), text, 0o644)).collect();
+        let mut files: Vec<_> =
+            parts.into_iter().map(|(name, text)| (file(name), text, 0o644)).collect();
         files.push((file("request.json"), request.to_string().into_bytes(), 0o644));
         let output = file("output.json");
         let argv = vec![

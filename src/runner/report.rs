@@ -1,5 +1,7 @@
 //! The report in a script's log: the last block between the two marker lines, and its readers.
 
+mod junit;
+mod libtest;
 mod lines;
 
 use super::spec::ReportKind;
@@ -29,8 +31,8 @@ pub(super) fn read(kind: ReportKind, log: &[u8]) -> Result<Verdicts, NoReport> {
     let block = block(log)?;
     match kind {
         ReportKind::Lines => lines::read(&block),
-        ReportKind::Junit => Err(NoReport::Absent),
-        ReportKind::Libtest => Err(NoReport::Absent),
+        ReportKind::Junit => junit::read(&block),
+        ReportKind::Libtest => libtest::read(&block),
     }
 }
 
@@ -38,8 +40,8 @@ pub(super) fn read(kind: ReportKind, log: &[u8]) -> Result<Verdicts, NoReport> {
 pub(super) fn parser(kind: ReportKind) -> Vec<u8> {
     let reader = match kind {
         ReportKind::Lines => include_str!("report/lines.py"),
-        ReportKind::Junit => "",
-        ReportKind::Libtest => "",
+        ReportKind::Junit => include_str!("report/junit.py"),
+        ReportKind::Libtest => include_str!("report/libtest.py"),
     };
     format!("{}\n\n{}", include_str!("report/log.py"), reader).into_bytes()
 }

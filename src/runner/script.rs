@@ -6,25 +6,24 @@ use crate::tree::RelPath;
 use crate::verdict::TestId;
 use std::collections::BTreeMap;
 
-/// The script of a framework: its template with the driver, the chosen tests and further `values` in
-/// the places that `@NAME@` marks. A place that stands alone on its line takes any number of lines.
+/// The script of a framework: its template with the driver, the chosen tests and the tool's `calls` in
+/// the places that `@NAME@` marks. A place stands alone on its line and takes any number of lines.
 pub(super) fn fill(
     spec: &Spec,
     test_files: &[RelPath],
     excluded: &[TestId],
-    values: &BTreeMap<&str, String>,
+    calls: &str,
 ) -> Vec<u8> {
     let driver = embedded::file(&spec.language, &spec.script.driver);
     let files: Vec<_> = test_files.iter().map(RelPath::as_str).collect();
     let tests = serde_json::json!({ "files": files, "excluded": excluded });
     // Every list element on a line of its own: the script is read by people, too.
     let tests = serde_json::to_string_pretty(&tests).expect("strings and lists serialise");
-    let mut places = BTreeMap::from([
-        ("@FRAMEWORK@", spec.name.clone()),
+    let places = BTreeMap::from([
         ("@DRIVER@", driver.trim_end().to_owned()),
         ("@TESTS@", tests),
+        ("@CALLS@", calls.to_owned()),
     ]);
-    places.extend(values.iter().map(|(name, value)| (*name, value.clone())));
     let template = embedded::file(&spec.language, &spec.script.template);
     let filled = template.lines().map(|line| {
         // A value is never searched for places again.

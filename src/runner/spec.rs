@@ -36,6 +36,10 @@ pub(super) struct Spec {
     pub shadows: Shadows,
     #[serde(default)]
     pub cache: Cache,
+    /// File extension to a statement that makes importing or compiling the file fail.
+    #[serde(default)]
+    pub sabotage: BTreeMap<String, String>,
+    pub canary: Option<CanaryData>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -86,8 +90,6 @@ pub(super) struct Tests {
     /// One of them occurs in the file; empty: no matter.
     #[serde(default)]
     pub words: Vec<String>,
-    /// What stands between the file and the rest in a test id.
-    pub id_separator: String,
 }
 
 /// Names of files beside the specification.
@@ -143,6 +145,17 @@ pub(super) struct Shadows {
     pub roots: Vec<String>,
     #[serde(default)]
     pub files: Globs,
+}
+
+/// A test file with known outcomes; the places in it are explained in `canary.rs`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct CanaryData {
+    pub template: String,
+    pub file: String,
+    /// Ids less the file.
+    pub fails: Vec<String>,
+    pub passes: Vec<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]

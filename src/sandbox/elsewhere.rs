@@ -30,6 +30,10 @@ impl Live {
         match machine.never {}
     }
 
+    pub(super) fn wait_ready(&mut self) -> Result<(), Error> {
+        match self.0 {}
+    }
+
     pub(super) fn run(&mut self, _step: &Step, _cancel: &Cancel) -> Result<Finished, Error> {
         match self.0 {}
     }

@@ -35,18 +35,18 @@ pub(super) struct Machine {
     /// The program that serves as the helper.
     helper: PathBuf,
     system: Vec<system::Item>,
-    filters: Vec<Vec<u8>>,
+    filter: Vec<u8>,
     pub(super) owner: Option<(u32, u32)>,
 }
 
 impl Machine {
     pub(super) fn probe(helper: &Path, scratch: &Path) -> Result<Self, Unavailable> {
-        let filters = seccomp::compile().map_err(|reason| Unavailable {
+        let filter = seccomp::compile().map_err(|reason| Unavailable {
             reason: format!("No system call filter can be made for this processor: {reason}"),
             fix: "Use x86-64 or 64-bit ARM".into(),
         })?;
         let owner = rustix::process::geteuid().is_root().then_some((helper::OUTER, helper::OUTER));
-        let machine = Self { helper: helper.into(), system: system::items(), filters, owner };
+        let machine = Self { helper: helper.into(), system: system::items(), filter, owner };
         probe::run(&machine, scratch)?;
         Ok(machine)
     }

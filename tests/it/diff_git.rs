@@ -2,7 +2,7 @@
 #![allow(clippy::disallowed_methods, reason = "the tools that we compare with are run as they are")]
 
 use ssr_mcp::dice::Dice;
-use ssr_mcp::diff::Patch;
+use ssr_mcp::diff::{FilePatch, Kind, Patch};
 use ssr_mcp::tree::{Changes, File, Overlaid, RelPath, Tree};
 use std::fs;
 use std::io::Write as _;
@@ -10,8 +10,17 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-const NAMES: [&str; 8] =
-    ["a.py", "src/b c.py", "caf\u{e9}/x.rs", "quo\"te/y", "a/x", "b/x", "-dash", "dir/UPPER.py"];
+const NAMES: [&str; 9] = [
+    "a.py",
+    "src/b c.py",
+    "caf\u{e9}/x.rs",
+    "quo\"te/y",
+    "a/x",
+    "b/x",
+    "-dash",
+    "dir/UPPER.py",
+    " lead and trail ",
+];
 
 const LINES: [&[u8]; 11] = [
     b"\n",
@@ -48,8 +57,25 @@ fn case(dice: &mut Dice) -> (Changes, Changes) {
             }
         }
     }
-    let changes = changes.against(&base);
+    let changes = moved(&base, changes.against(&base), dice);
     (base, changes)
+}
+
+/// Moves some files that did not change, a few of them edited on the way.
+fn moved(base: &Changes, mut changes: Changes, dice: &mut Dice) -> Changes {
+    for (path, file) in base.iter() {
+        if changes.get(path).is_some() || dice.below(2) == 0 {
+            continue;
+        }
+        let mut file = file.unwrap().clone();
+        if dice.below(2) == 0 {
+            file.bytes = [b"first line\n", &*file.bytes].concat().into();
+        }
+        changes.delete(path.clone());
+        let to = format!("moved/{} to/{}", changes.len(), path.file_name());
+        changes.write(RelPath::parse(to.as_bytes()).unwrap(), file);
+    }
+    changes
 }
 
 fn edited<'l>(mut lines: Vec<&'l [u8]>, dice: &mut Dice) -> Vec<&'l [u8]> {
@@ -147,7 +173,7 @@ impl Repository {
             match entry.file_name() == ".git" {
                 true => {}
                 false if entry.file_type().unwrap().is_dir() => {
-                    fs::remove_dir_all(entry.path()).unwrap()
+                    fs::remove_dir_all(entry.path()).unwrap();
                 }
                 false => fs::remove_file(entry.path()).unwrap(),
             }
@@ -234,6 +260,7 @@ fn we_apply_what_git_diff_writes() {
     ];
     let repository = Repository::new();
     let mut dice = Dice::new(3);
+    let mut renamed = 0;
     for round in 0..84 {
         let (base, changes) = case(&mut dice);
         repository.write(&base);
@@ -248,12 +275,15 @@ fn we_apply_what_git_diff_writes() {
         let text = repository.git(&[&diff, style, &[tree]].concat(), b"");
         let show = || format!("{style:?}\n{}", String::from_utf8_lossy(&text));
         let patch = Patch::parse(&text).unwrap_or_else(|refusal| panic!("{refusal}: {}", show()));
+        let is_renamed = |file: &&FilePatch| matches!(file.kind(), Kind::Renamed { .. });
+        renamed += patch.files().iter().filter(is_renamed).count();
         let applied = patch.apply(&base).unwrap_or_else(|failure| panic!("{failure}: {}", show()));
         assert_eq!(applied.against(&base), changes, "{}", show());
         let undone = patch.reversed().apply(&after(&base, &changes));
         let undone = undone.unwrap_or_else(|failure| panic!("undoing: {failure}: {}", show()));
         assert_eq!(after(&after(&base, &changes), &undone), base, "undone: {}", show());
     }
+    assert!(renamed > 10, "only {renamed} renames: the test tests too little");
 }
 
 #[test]

@@ -7,11 +7,14 @@
 )]
 
 mod bench;
+mod cases;
+mod cli;
 mod conditions;
 mod consistency;
 mod diff_git;
 mod grading;
 mod injector;
+mod mcp;
 mod real;
 mod runner;
 mod sandbox;

@@ -62,6 +62,11 @@ impl Repository {
     }
 }
 
+fn cargo_home() -> PathBuf {
+    let home = std::env::var_os("HOME").map(PathBuf::from).unwrap_or_default();
+    std::env::var_os("CARGO_HOME").map_or(home.join(".cargo"), PathBuf::from)
+}
+
 /// The machine these tests run on.
 fn machine() -> Machine {
     let variable = |name| std::env::var_os(name).map(PathBuf::from);
@@ -158,6 +163,8 @@ fn run_script(runner: &Runner, root: &Path, script: &[u8]) -> Ran {
         .envs(&runner.tools().env)
         .envs([("HOME", place.path()), ("TMPDIR", place.path())])
         .env_remove("PYTHONPYCACHEPREFIX")
+        .env("CARGO_HOME", cargo_home())
+        .env("CARGO_TARGET_DIR", root.join("target"))
         .output()
         .unwrap();
     let log = output.stdout;
@@ -211,3 +218,6 @@ fn similar(found: &BTreeMap<TestId, Outcome>, expected: &BTreeMap<TestId, Outcom
 mod pytest;
 mod unittest;
 mod instrument;
+mod cargo;
+mod command;
+mod controls;

@@ -1,12 +1,18 @@
 //! The real sandbox on this machine. Every test also runs as a plain user: see `without_root`.
 
 mod basics;
+mod bounds;
+mod ending;
+mod machine;
+mod secrets;
+mod trees;
+mod walls;
 
 use ssr_mcp::sandbox::{Cancel, Captured, End, Finished, Limits, Sandbox, Session, Step, View};
 use ssr_mcp::tree::{Changes, RelPath};
 use std::collections::BTreeMap;
 use std::fs;
-use std::os::unix::fs::{PermissionsExt as _, chown};
+use std::os::unix::fs::chown;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -146,4 +152,32 @@ fn succeeded(finished: &Finished) -> String {
 
 fn path(path: &str) -> RelPath {
     RelPath::parse(path.as_bytes()).unwrap()
+}
+
+/// Marks the process that a test started to be a server of its own.
+const SERVER: &str = "SSR_TEST_SERVER";
+
+/// This test program again, running one test as a server in a process of its own.
+fn serve(test: &str) -> std::process::Command {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a server of its own, to be killed or to hold a secret"
+    )]
+    let mut command = std::process::Command::new(std::env::current_exe().unwrap());
+    command
+        .args([test, "--exact", "--nocapture", "--test-threads=1"])
+        .env(SERVER, "1")
+        .env(HELPER, helper());
+    command
+}
+
+fn serving() -> bool {
+    #[expect(clippy::disallowed_methods, reason = "set by `serve`")]
+    std::env::var_os(SERVER).is_some()
+}
+
+/// Says loudly that a test could not be what it says it is.
+fn not_run(why: &str) {
+    use std::io::Write as _;
+    writeln!(std::io::stderr(), "NOT RUN: {why}").unwrap();
 }

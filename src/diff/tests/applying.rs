@@ -226,7 +226,8 @@ fn a_made_patch_is_gits_format_with_three_lines_of_context() {
 
 #[test]
 fn a_file_that_differs_almost_everywhere_is_replaced_as_one_piece() {
-    let many = |word: &str| (0..30_000).map(|n| format!("{word} {n}\n")).collect::<String>();
+    let many =
+        |word: &str| (0..30_000).map(|n| format!("{word} {n}\n")).collect::<Vec<_>>().concat();
     let (old, new) = (many("old"), many("new"));
     let around = |middle: &str| format!("1\n2\n3\n4\n{middle}5\n6\n7\n8\n");
     let (base, changes) =
@@ -237,4 +238,31 @@ fn a_file_that_differs_almost_everywhere_is_replaced_as_one_piece() {
     assert_eq!(patch.files()[0].hunks()[0].lines().len(), 60_006);
     assert_eq!(patch.apply(&base), Ok(changes));
     assert_eq!(Patch::parse(&patch.to_bytes()), Ok(patch));
+}
+
+#[test]
+fn two_small_edits_of_a_long_file_are_two_small_hunks() {
+    let line = |n: usize| format!("line {}\n", if n.is_multiple_of(3) { 0 } else { n });
+    let old: Vec<_> = (0..60_000).map(line).collect();
+    let mut new = old.clone();
+    new[10] = "changed\n".to_owned();
+    new.insert(59_980, "added\n".to_owned());
+    let base = tree(&[("x", old.concat().as_bytes())]);
+    let changes = tree(&[("x", new.concat().as_bytes())]);
+    let patch = Patch::between(&base, &changes);
+    let places: Vec<_> = patch.files()[0].hunks().iter().map(Hunk::lines_before).collect();
+    assert_eq!((places, patch.changed_lines()), (vec![7, 59_977], (2, 1)));
+    assert_eq!(patch.apply(&base), Ok(changes));
+}
+
+#[test]
+fn a_long_file_in_another_order_is_still_compared() {
+    let old: Vec<_> = (0..20_000).map(|n| format!("line {n}\n")).collect();
+    let mut new = old.clone();
+    crate::dice::Dice::new(1).shuffle(&mut new);
+    let base = tree(&[("x", old.concat().as_bytes())]);
+    let changes = tree(&[("x", new.concat().as_bytes())]);
+    let patch = Patch::between(&base, &changes);
+    assert_eq!(patch.apply(&base), Ok(changes));
+    assert!(patch.changed_lines().0 < 20_000, "some lines are kept");
 }

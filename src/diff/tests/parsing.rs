@@ -264,7 +264,8 @@ fn large_patches_are_refused() {
     let many = |count: usize| {
         (0..count)
             .map(|n| format!("diff --git a/{n} b/{n}\nnew file mode 100644\n"))
-            .collect::<String>()
+            .collect::<Vec<_>>()
+            .concat()
     };
     refused(many(MAX_FILES + 1), Refusal::TooManyFiles);
     assert_eq!(Patch::parse(many(MAX_FILES).as_bytes()).unwrap().files().len(), MAX_FILES);
@@ -360,6 +361,8 @@ fn lines_without_newline_stand_only_at_the_end() {
         (format!("@@ -1 +1 @@\n{MARK}-a\n+b\n"), 4),
         (format!("@@ -1,2 +1 @@\n-a\n{MARK}-b\n+b\n"), 5),
         (format!("@@ -1,2 +1,2 @@\n a\n{MARK}-b\n+b\n"), 5),
+        (format!("@@ -1,2 +1 @@\n a\n{MARK}-b\n"), 5),
+        (format!("@@ -1 +1,2 @@\n a\n{MARK}+b\n"), 5),
         (format!("@@ -1 +1 @@\n-a\n{MARK}{MARK}+b\n"), 6),
         (format!("@@ -1 +1 @@\n-\n{MARK}+b\n"), 5),
         (format!("@@ -1 +1 @@\n-a\n+b\n{MARK}@@ -3 +3 @@\n-a\n+b\n"), 7),

@@ -48,7 +48,9 @@ mod tests {
             keep_tail in 0_usize..50,
         ) {
             let mut capture = Capture::new(keep_head, keep_tail);
-            pieces.iter().for_each(|piece| capture.push(piece));
+            for piece in &pieces {
+                capture.push(piece);
+            }
             let all = pieces.concat();
             let got = capture.finish();
             let (head, rest) = all.split_at(keep_head.min(all.len()));

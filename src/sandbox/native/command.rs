@@ -9,9 +9,11 @@ use rustix::pipe::PipeFlags;
 use rustix::process::Pid;
 use std::collections::BTreeMap;
 use std::ffi::{CString, OsStr, OsString};
+use std::fs::File;
 use std::io::Read as _;
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
 
 /// The environment that a step gets where it does not say otherwise.
@@ -33,14 +35,30 @@ pub(super) struct Command<'a> {
     pub(super) root: &'a Path,
     pub(super) limits: &'a Limits,
     pub(super) ruleset: Ruleset,
-    pub(super) filters: &'a [Vec<u8>],
+    pub(super) filter: &'a [u8],
     pub(super) stdout: OwnedFd,
     pub(super) stderr: Option<OwnedFd>,
 }
 
+/// A child that has begun to become the command.
+pub(super) struct Started {
+    pub(super) child: Pid,
+    /// Written by the child if it fails before the program runs; closed when the program runs.
+    reason: File,
+}
+
+impl Started {
+    /// Why the program never ran, if it did not. The child must be gone.
+    pub(super) fn failure(mut self) -> Option<String> {
+        let mut why = String::new();
+        self.reason.read_to_string(&mut why).ok();
+        (!why.is_empty()).then_some(why)
+    }
+}
+
 impl Command<'_> {
-    /// Forks and waits until the program runs; why it does not, otherwise.
-    pub(super) fn start(self) -> Result<Pid, String> {
+    /// Forks; the child becomes the command, or says why not.
+    pub(super) fn start(self) -> Result<Started, String> {
         let env = self.environment();
         let program = self.program(&env)?;
         let argv = c_strings(self.step.argv.iter().cloned())?;
@@ -55,21 +73,14 @@ impl Command<'_> {
             .map_err(|errno| format!("pipe: {errno}"))?;
         match helper::fork().map_err(|errno| format!("fork: {errno}"))? {
             None => {
-                let why = self.become_command(&program, &argv, &envp, &stdin);
+                // A flaw of ours in the child must not look like an exit of the command.
+                let become_it = || self.become_command(&program, &argv, &envp, &stdin);
+                let why = std::panic::catch_unwind(AssertUnwindSafe(become_it))
+                    .unwrap_or_else(|_| "the sandbox panicked".into());
                 rustix::io::write(&write_reason, why.as_bytes()).ok();
                 helper::finish(127)
             }
-            Some(child) => {
-                drop((write_reason, self));
-                let mut why = String::new();
-                // Ends when exec closes the child's end, or when the child has said why and is gone.
-                std::fs::File::from(reason).read_to_string(&mut why).ok();
-                if why.is_empty() {
-                    return Ok(child);
-                }
-                rustix::process::waitpid(Some(child), rustix::process::WaitOptions::empty()).ok();
-                Err(why)
-            }
+            Some(child) => Ok(Started { child, reason: reason.into() }),
         }
     }
 
@@ -113,7 +124,7 @@ impl Command<'_> {
         }
         let file = rustix::fs::memfd_create("stdin", MemfdFlags::CLOEXEC)
             .map_err(|errno| format!("memfd: {errno}"))?;
-        let mut file = std::fs::File::from(file);
+        let mut file = File::from(file);
         let filled = std::io::Write::write_all(&mut file, &self.step.stdin)
             .and_then(|()| std::io::Seek::rewind(&mut file));
         filled.map_err(|error| format!("standard input: {error}"))?;
@@ -149,7 +160,7 @@ impl Command<'_> {
         default_signals();
         limits::apply(self.limits, self.step.deadline)?;
         close_on_exec()?;
-        limits::confine(self.ruleset, self.filters)
+        limits::confine(self.ruleset, self.filter)
     }
 }
 

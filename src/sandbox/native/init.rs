@@ -1,7 +1,7 @@
 //! The first process of a sandbox: builds the view, runs one command after the other, and is the
 //! only process left between them.
 
-use super::command::Command;
+use super::command::{Command, Started};
 use super::helper::{die_with_parent, finish};
 use super::landlock::Ruleset;
 use super::message::{Ended, Order, Policy, RawChanges, Report};
@@ -116,19 +116,21 @@ impl Init {
         }
         let begun = Instant::now();
         let cpu_before = children_cpu();
-        let child = match self.start(step, fds) {
-            Ok(child) => child,
-            Err(reason) => {
-                let program = step
-                    .argv
-                    .first()
-                    .map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-                return Report::NotStarted(program, reason);
-            }
+        let not_started = |reason| {
+            let program = step.argv.first().map(|name| name.to_string_lossy().into_owned());
+            Report::NotStarted(program.unwrap_or_default(), reason)
         };
-        let end = watch(channel, child, begun + step.deadline, self.policy.view.limits.memory);
+        let started = match self.start(step, fds) {
+            Ok(started) => started,
+            Err(reason) => return not_started(reason),
+        };
+        let memory_limit = self.policy.view.limits.memory;
+        let end = watch(channel, started.child, begun + step.deadline, memory_limit);
         let wall = begun.elapsed();
         kill_all();
+        if let Some(reason) = started.failure() {
+            return not_started(reason);
+        }
         let cpu = children_cpu().saturating_sub(cpu_before);
         let read =
             |path: &Path| -> Collected { readback::collect(&self.root, path, step.collect_limit) };
@@ -136,14 +138,14 @@ impl Init {
         Report::Ended(Ended { end, wall, cpu, collected })
     }
 
-    fn start(&self, step: &Step, fds: Vec<OwnedFd>) -> Result<Pid, String> {
+    fn start(&self, step: &Step, fds: Vec<OwnedFd>) -> Result<Started, String> {
         let mut fds = fds.into_iter();
         let command = Command {
             step,
             root: &self.policy.view.root,
             limits: &self.policy.view.limits,
             ruleset: self.ruleset.try_clone()?,
-            filters: &self.policy.filters,
+            filter: &self.policy.filter,
             stdout: fds.next().ok_or("no standard output came with the step")?,
             stderr: fds.next(),
         };

@@ -61,13 +61,11 @@ fn set_capabilities(kept: CapabilitySet) -> Result<(), String> {
 }
 
 /// Takes all rights for good. No file can be opened for writing outside the view after this.
-pub(super) fn confine(ruleset: landlock::Ruleset, filters: &[Vec<u8>]) -> Result<(), String> {
+pub(super) fn confine(ruleset: landlock::Ruleset, filter: &[u8]) -> Result<(), String> {
     rustix::thread::clear_ambient_capability_set()
         .map_err(|errno| format!("ambient capabilities: {errno}"))?;
     set_capabilities(CapabilitySet::empty())?;
     rustix::thread::set_no_new_privs(true).map_err(|errno| format!("no_new_privs: {errno}"))?;
     ruleset.restrict()?;
-    filters.iter().try_for_each(|filter| {
-        seccomp::apply(filter).map_err(|reason| format!("seccomp: {reason}"))
-    })
+    seccomp::apply(filter).map_err(|reason| format!("seccomp: {reason}"))
 }

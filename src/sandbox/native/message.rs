@@ -14,8 +14,8 @@ pub(super) struct Policy {
     pub(super) view: View,
     /// The machine's own directories that every run sees.
     pub(super) system: Vec<Item>,
-    /// Compiled system call filters, applied in order.
-    pub(super) filters: Vec<Vec<u8>>,
+    /// The compiled system call filter.
+    pub(super) filter: Vec<u8>,
 }
 
 /// What follows the policy.
@@ -60,7 +60,7 @@ pub(super) struct RawChanges {
     pub(super) others: Vec<(Vec<u8>, String)>,
 }
 
-wire_struct!(Policy { view, system, filters });
+wire_struct!(Policy { view, system, filter });
 wire_struct!(Ended { end, wall, cpu, collected });
 wire_struct!(RawChanges { files, others });
 wire_struct!(View { layers, root, changes, mounts, limits });

@@ -3,10 +3,8 @@
 use rustix::fs::{Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
 use rustix::mount::{MoveMountFlags, OpenTreeFlags};
-use std::ffi::CString;
-use std::os::fd::{AsFd, AsRawFd as _, OwnedFd};
-use std::os::unix::ffi::OsStrExt as _;
-use std::path::{Component, Path};
+use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, OwnedFd};
+use std::path::Path;
 
 pub(super) const READ_ONLY: u64 = libc::MOUNT_ATTR_RDONLY;
 pub(super) const NO_SETUID: u64 = libc::MOUNT_ATTR_NOSUID;
@@ -71,42 +69,28 @@ pub(super) fn last_errno() -> Errno {
 /// The place for a mount below `root`, made where it is missing: a directory, or an empty file.
 ///
 /// Symbolic links on the way are followed as a process with that root would.
-pub(super) fn mount_point(root: impl AsFd, target: &Path, is_dir: bool) -> Result<OwnedFd, Errno> {
-    let mut here = rustix::fs::openat(
-        &root,
-        c".",
-        OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC,
-        Mode::empty(),
-    )?;
-    let mut sofar = CString::default().into_bytes();
-    let mut components =
-        target.components().filter(|part| matches!(part, Component::Normal(_))).peekable();
-    while let Some(component) = components.next() {
-        let name = component.as_os_str();
-        sofar.extend_from_slice(b"/");
-        sofar.extend_from_slice(name.as_bytes());
-        let open = || {
-            let flags = OFlags::PATH | OFlags::CLOEXEC;
-            rustix::fs::openat2(
-                &root,
-                sofar.as_slice(),
-                flags,
-                Mode::empty(),
-                ResolveFlags::IN_ROOT,
-            )
-        };
-        here = match open() {
-            Err(Errno::NOENT) => {
-                if is_dir || components.peek().is_some() {
-                    rustix::fs::mkdirat(&here, name, Mode::from_raw_mode(0o755))?;
-                } else {
-                    let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC;
-                    drop(rustix::fs::openat(&here, name, flags, Mode::from_raw_mode(0o644))?);
-                }
-                open()?
-            }
-            other => other?,
-        };
+pub(super) fn mount_point(
+    root: BorrowedFd<'_>,
+    target: &Path,
+    is_dir: bool,
+) -> Result<OwnedFd, Errno> {
+    let open = || {
+        let flags = OFlags::PATH | OFlags::CLOEXEC;
+        rustix::fs::openat2(root, target, flags, Mode::empty(), ResolveFlags::IN_ROOT)
+    };
+    match open() {
+        Err(Errno::NOENT) => {}
+        other => return other,
     }
-    Ok(here)
+    let (Some(parent), Some(name)) = (target.parent(), target.file_name()) else {
+        return Err(Errno::NOENT);
+    };
+    let parent = mount_point(root, parent, true)?;
+    if is_dir {
+        rustix::fs::mkdirat(&parent, name, Mode::from_raw_mode(0o755))?;
+    } else {
+        let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC;
+        drop(rustix::fs::openat(&parent, name, flags, Mode::from_raw_mode(0o644))?);
+    }
+    open()
 }

@@ -4,7 +4,7 @@ use super::mounts::last_errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType};
 use std::os::fd::AsRawFd as _;
 
-/// Brings `lo` up, which gives it 127.0.0.1 and ::1.
+/// Brings `lo` up, which gives it 127.0.0.1 and `::1`.
 pub(super) fn loopback_up() -> Result<(), String> {
     let socket = rustix::net::socket_with(
         AddressFamily::INET,

@@ -2,7 +2,7 @@
 
 use super::supervisor::Live;
 use super::{
-    Access, Cancel, End, Limits, Machine, Mount, Step, Unavailable, View, helper, landlock,
+    Access, Cancel, End, Error, Limits, Machine, Mount, Step, Unavailable, View, helper, landlock,
 };
 use crate::tree::Changes;
 use std::collections::BTreeMap;
@@ -63,7 +63,7 @@ fn attempt(machine: &Machine, dir: &Path, secret: &Path) -> Result<(), Unavailab
         root: ROOT.into(),
         changes: Changes::new(),
         mounts: vec![Mount {
-            source: machine.helper.to_path_buf(),
+            source: machine.helper.clone(),
             target: PROGRAM.into(),
             access: Access::ReadOnly,
         }],
@@ -90,12 +90,15 @@ fn attempt(machine: &Machine, dir: &Path, secret: &Path) -> Result<(), Unavailab
     };
     let finished = Live::start(machine, &view)
         .and_then(|mut live| live.run(&step, &Cancel::new()))
-        .map_err(|error| explain(error.to_string()))?;
+        .map_err(|error| match error {
+            Error::Setup(reason) => explain(&reason),
+            other => explain(&other.to_string()),
+        })?;
     match finished.end {
         End::Exited(0) => Ok(()),
         end => {
             let said = String::from_utf8_lossy(&finished.stdout.head).into_owned();
-            Err(explain(format!(
+            Err(explain(&format!(
                 "the probe inside the sandbox ended with {end:?}: {}",
                 said.trim()
             )))
@@ -103,8 +106,20 @@ fn attempt(machine: &Machine, dir: &Path, secret: &Path) -> Result<(), Unavailab
     }
 }
 
+/// What containers forbid; the reason names the call.
+const CONTAINED: &[&str] = &[
+    "unshare",
+    "mount",
+    "open_tree",
+    "pivot_root",
+    "setgroups",
+    "setresgid",
+    "setresuid",
+    "_map:",
+];
+
 /// The fix that fits a reason, from what this machine's settings say.
-fn explain(reason: String) -> Unavailable {
+fn explain(reason: &str) -> Unavailable {
     let setting = |name: &str| {
         fs::read_to_string(format!("/proc/sys/{name}")).ok().map(|text| text.trim().to_owned())
     };
@@ -117,8 +132,7 @@ fn explain(reason: String) -> Unavailable {
         "User namespaces are root's alone here: run `sudo sysctl kernel.unprivileged_userns_clone=1`"
     } else if kernel().is_some_and(|version| version < (5, 19)) {
         "Use Linux 5.19 or newer (6.6 where the state is all in memory)"
-    } else if reason.contains("unshare") || reason.contains("mount") || reason.contains("setresuid")
-    {
+    } else if CONTAINED.iter().any(|call| reason.contains(call)) {
         "Something around ssr-mcp forbids namespaces, as containers do by default: run it on the machine itself, in a \
          virtual machine, or in a container started with `--security-opt seccomp=unconfined --security-opt \
          apparmor=unconfined --security-opt systempaths=unconfined`"

@@ -87,21 +87,23 @@ const NAMESPACES: &[i32] = &[
     libc::CLONE_NEWNET,
 ];
 
-/// Not vsock (it reaches the hypervisor, and on WSL2 starts Windows programs), not AF_ALG, not raw packets.
+/// Not vsock (it reaches the hypervisor, and on WSL2 starts Windows programs), not `AF_ALG`, not raw packets.
 const SOCKETS: &[i32] = &[libc::AF_UNIX, libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK];
 
-/// The filters, each as the bytes of its instructions.
-pub(super) fn compile() -> Result<Vec<Vec<u8>>, String> {
-    let arch = std::env::consts::ARCH.try_into().map_err(|error| format!("{error}"))?;
-    // The C library must fall back from clone3, whose flags a filter cannot see, to clone.
-    let clone3 = [(libc::SYS_clone3, Vec::new())].into();
-    let filters = [program(denied()?, libc::EPERM, arch)?, program(clone3, libc::ENOSYS, arch)?];
-    Ok(filters.iter().map(|filter| encode(filter)).collect())
+/// The filter as the bytes of its instructions.
+pub(super) fn compile() -> Result<Vec<u8>, String> {
+    let arch: TargetArch = std::env::consts::ARCH.try_into().map_err(|error| format!("{error}"))?;
+    let refusal = SeccompAction::Errno(libc::EPERM.cast_unsigned());
+    let filter = SeccompFilter::new(denied()?, SeccompAction::Allow, refusal, arch)
+        .map_err(|error| error.to_string())?;
+    let program: BpfProgram =
+        filter.try_into().map_err(|error: seccompiler::BackendError| error.to_string())?;
+    Ok(encode(&[unknown_calls(), program].concat()))
 }
 
 /// Puts a compiled filter on the calling thread, which must have set `no_new_privs`.
 pub(super) fn apply(bytes: &[u8]) -> Result<(), String> {
-    let filter = decode(bytes).ok_or("a system call filter is malformed")?;
+    let filter = decode(bytes).ok_or("the system call filter is malformed")?;
     seccompiler::apply_filter(&filter).map_err(|error| error.to_string())
 }
 
@@ -136,55 +138,59 @@ fn rule(conditions: Vec<SeccompCondition>) -> Result<SeccompRule, String> {
     SeccompRule::new(conditions).map_err(|error| error.to_string())
 }
 
-fn program(rules: Rules, errno: i32, arch: TargetArch) -> Result<BpfProgram, String> {
-    let denied = SeccompAction::Errno(errno.cast_unsigned());
-    let filter = SeccompFilter::new(rules, SeccompAction::Allow, denied, arch)
-        .map_err(|error| error.to_string())?;
-    let program: BpfProgram =
-        filter.try_into().map_err(|error: seccompiler::BackendError| error.to_string())?;
-    Ok([x32_refusal(), program].concat())
-}
-
-/// The x32 calls of x86-64 have the same architecture and other numbers, so they would pass every rule.
-fn x32_refusal() -> BpfProgram {
-    if !cfg!(target_arch = "x86_64") {
-        return Vec::new();
-    }
-    // Load the call's number; below the x32 bit go on, else refuse as an unknown call.
+/// Calls that are answered as if the kernel had none such.
+///
+/// The C library falls back from `clone3`, whose flags no filter can see, to `clone`. The x32 calls of
+/// x86-64 have the same architecture and other numbers, so that they would pass every rule. One
+/// program for both answers, since the kernel takes long to translate each.
+fn unknown_calls() -> BpfProgram {
     const LOAD_WORD: u16 = 0x20;
+    const JUMP_EQ: u16 = 0x15;
     const JUMP_GE: u16 = 0x35;
     const RETURN: u16 = 0x06;
+    // On other machines no call has such a number.
     const X32: u32 = 0x4000_0000;
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a small number")]
+    const CLONE3: u32 = libc::SYS_clone3 as u32;
+    let unknown = libc::SECCOMP_RET_ERRNO | libc::ENOSYS.cast_unsigned();
     vec![
+        // The call's number is the first word of what a filter sees.
         sock_filter { code: LOAD_WORD, jt: 0, jf: 0, k: 0 },
+        sock_filter { code: JUMP_EQ, jt: 1, jf: 0, k: CLONE3 },
         sock_filter { code: JUMP_GE, jt: 0, jf: 1, k: X32 },
-        sock_filter {
-            code: RETURN,
-            jt: 0,
-            jf: 0,
-            k: libc::SECCOMP_RET_ERRNO | libc::ENOSYS.cast_unsigned(),
-        },
+        sock_filter { code: RETURN, jt: 0, jf: 0, k: unknown },
     ]
 }
 
 fn encode(program: &[sock_filter]) -> Vec<u8> {
     let one = |instruction: &sock_filter| {
-        let [a, b] = instruction.code.to_le_bytes();
-        let [e, f, g, h] = instruction.k.to_le_bytes();
-        [a, b, instruction.jt, instruction.jf, e, f, g, h]
+        let sock_filter { code, jt, jf, k } = instruction;
+        [&code.to_le_bytes()[..], &[*jt, *jf], &k.to_le_bytes()].concat()
     };
     program.iter().flat_map(one).collect()
 }
 
 fn decode(bytes: &[u8]) -> Option<BpfProgram> {
     let one = |raw: &[u8]| {
-        let [a, b, jt, jf, e, f, g, h] = *<&[u8; 8]>::try_from(raw).ok()?;
+        let (code, rest) = raw.split_first_chunk()?;
+        let (&[jt, jf], rest) = rest.split_first_chunk()?;
         Some(sock_filter {
-            code: u16::from_le_bytes([a, b]),
+            code: u16::from_le_bytes(*code),
             jt,
             jf,
-            k: u32::from_le_bytes([e, f, g, h]),
+            k: u32::from_le_bytes(rest.try_into().ok()?),
         })
     };
     bytes.chunks(8).map(one).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_filter_survives_its_way_to_the_helper() {
+        let bytes = compile().unwrap();
+        assert_eq!(encode(&decode(&bytes).unwrap()), bytes);
+    }
 }

@@ -23,10 +23,10 @@ use std::time::{Duration, Instant};
 pub(super) const INIT_ARGUMENT: &str = "__sandbox-init";
 
 /// How long a frame may take to pass, and the helper to die.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Beyond a step's deadline: the grace period, the killing, the reading of files.
-const SLACK: Duration = Duration::from_secs(60);
+const SLACK: Duration = Duration::from_mins(1);
 
 /// How soon a cancellation is seen.
 const TICK: Duration = Duration::from_millis(50);
@@ -39,9 +39,12 @@ pub(in crate::sandbox) struct Live {
     channel: Option<Channel>,
     helper: Child,
     limits: Limits,
+    /// Whether the view is built.
+    ready: bool,
 }
 
 impl Live {
+    /// Starts the helper and sends it the view.
     pub(in crate::sandbox) fn start(machine: &Machine, view: &View) -> Result<Self, Error> {
         check::view(view)?;
         let (ours, theirs) = rustix::net::socketpair(
@@ -56,19 +59,38 @@ impl Live {
             .limit(PATIENCE)
             .map_err(|source| Error::Io { what: "set up the socket", source })?;
         let helper = spawn(&machine.helper, theirs)?;
-        let mut live = Self { channel: Some(channel), helper, limits: view.limits.clone() };
+        let limits = view.limits.clone();
+        let mut live = Self { channel: Some(channel), helper, limits, ready: false };
         let policy = Policy {
             view: view.clone(),
-            system: machine.system.to_vec(),
-            filters: machine.filters.to_vec(),
+            system: machine.system.clone(),
+            filter: machine.filter.clone(),
         };
-        // A helper that could not even read the policy says why on its way out.
-        let sent = live.send(&policy, &[]);
-        match live.receive() {
-            Ok(Report::Ready) => Ok(live),
-            Ok(Report::Broken(reason)) => Err(Error::Setup(reason)),
-            Ok(_) => Err(Error::Lost("it answered out of turn".into())),
-            Err(error) => Err(sent.err().unwrap_or(error)),
+        live.send(&policy, &[])?;
+        Ok(live)
+    }
+
+    /// Waits until the view is built. A step may be sent before that.
+    pub(in crate::sandbox) fn wait_ready(&mut self) -> Result<(), Error> {
+        while !self.ready {
+            let report = self.receive()?;
+            self.note_ready(report)?;
+        }
+        Ok(())
+    }
+
+    /// Takes the first report.
+    fn note_ready(&mut self, report: Report) -> Result<(), Error> {
+        match report {
+            Report::Ready => {
+                self.ready = true;
+                Ok(())
+            }
+            Report::Broken(reason) => {
+                self.close();
+                Err(Error::Setup(reason))
+            }
+            _ => Err(Error::Lost("it answered out of turn".into())),
         }
     }
 
@@ -150,7 +172,12 @@ impl Live {
                 }
             }
             if heard {
-                report = Some(self.receive()?);
+                let received = self.receive()?;
+                if self.ready {
+                    report = Some(received);
+                } else {
+                    self.note_ready(received)?;
+                }
             }
             let total: u64 = streams.iter().map(|stream| stream.total).sum();
             let cause = if total > self.limits.output {
@@ -197,7 +224,11 @@ impl Live {
     fn send(&mut self, message: &impl Wire, fds: &[BorrowedFd<'_>]) -> Result<(), Error> {
         match self.channel.as_ref().map(|channel| channel.send(message, fds)) {
             Some(Ok(())) => Ok(()),
-            Some(Err(error)) => Err(self.lost(&error.to_string())),
+            // A helper that could not even begin may have said why before it went.
+            Some(Err(error)) => Err(match self.wait_ready() {
+                Err(reason @ Error::Setup(_)) => reason,
+                _ => self.lost(&error.to_string()),
+            }),
             None => Err(Error::Lost("the session is over".into())),
         }
     }
@@ -273,7 +304,7 @@ struct Stream {
 impl Stream {
     /// Reads once; only called when that does not block.
     fn drain(&mut self) {
-        let mut buffer = [0; 1 << 16];
+        let mut buffer = [0; 1 << 14];
         let Some(pipe) = &self.pipe else {
             return;
         };

@@ -8,11 +8,23 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Item {
     pub(super) path: PathBuf,
-    /// For a symbolic link: where it points. `None`: the file or directory itself is shown.
+    /// For a symbolic link: where it points.
     pub(super) link: Option<PathBuf>,
+    /// For a small file: its content. A copy is quicker to make than a mount.
+    pub(super) content: Option<Vec<u8>>,
 }
 
-wire_struct!(Item { path, link });
+impl Item {
+    /// Whether the file or directory itself is mounted.
+    pub(super) fn is_mounted(&self) -> bool {
+        self.link.is_none() && self.content.is_none()
+    }
+}
+
+wire_struct!(Item { path, link, content });
+
+/// Files of at most this many bytes are copied.
+const SMALL: u64 = 256 << 10;
 
 /// Programs and libraries. Not `/opt`, `/var`, `/run`: a caller mounts what it needs of them.
 const ROOTS: &[&str] =
@@ -56,7 +68,9 @@ pub(super) fn items() -> Vec<Item> {
 fn item(path: &Path) -> Option<Item> {
     let metadata = fs::symlink_metadata(path).ok()?;
     let link = if metadata.is_symlink() { Some(fs::read_link(path).ok()?) } else { None };
-    Some(Item { path: path.into(), link })
+    let small = metadata.is_file() && metadata.len() <= SMALL;
+    let content = if small { Some(fs::read(path).ok()?) } else { None };
+    Some(Item { path: path.into(), link, content })
 }
 
 /// Files of `/etc` that are made up, so that no name or address of the machine is seen.

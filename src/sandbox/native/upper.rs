@@ -62,7 +62,7 @@ impl Walk<'_> {
         }
         match kind {
             FileType::RegularFile => self.write(path, &stat)?,
-            FileType::Symlink if self.same_link(path)? => {}
+            FileType::Symlink if self.same_link(path) => {}
             _ => self.found.others.push((path.to_vec(), kind_name(kind).into())),
         }
         let was_file = lstat(&self.upper.below, path)?
@@ -107,10 +107,10 @@ impl Walk<'_> {
         Ok(())
     }
 
-    fn same_link(&self, path: &[u8]) -> Result<bool, Errno> {
+    fn same_link(&self, path: &[u8]) -> bool {
         let target = |root: &OwnedFd| rustix::fs::readlinkat(root, path, Vec::new());
-        Ok(target(&self.upper.below)
-            .is_ok_and(|before| target(&self.upper.written).is_ok_and(|now| now == before)))
+        target(&self.upper.below)
+            .is_ok_and(|before| target(&self.upper.written).is_ok_and(|now| now == before))
     }
 
     /// Records as deleted every file that the layers have at or below `path` and that was not

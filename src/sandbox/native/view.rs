@@ -2,12 +2,13 @@
 
 use super::message::Policy;
 use super::mounts::{self, MountTree, NO_DEVICES, NO_EXEC, NO_SETUID, READ_ONLY};
+use super::system::Item;
 use super::{Access, system};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use rustix::mount::{MountFlags, MountPropagationFlags, UnmountFlags};
 use std::ffi::CString;
-use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
 use std::path::{Path, PathBuf};
 
 /// The home directory of a command.
@@ -45,7 +46,7 @@ impl Sources {
             layers: Vec::new(),
             mounts: Vec::new(),
         };
-        for item in policy.system.iter().filter(|item| item.link.is_none()) {
+        for item in policy.system.iter().filter(|item| item.is_mounted()) {
             match MountTree::clone_at(&item.path, guarded) {
                 Ok(tree) => sources.system.push((item.path.clone(), tree)),
                 // Gone, or not readable by this user: not needed then.
@@ -84,7 +85,7 @@ pub(super) struct Upper {
 pub(super) fn build(policy: &Policy, sources: &Sources) -> Result<Upper, String> {
     let private = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
     rustix::mount::mount_change("/", private)
-        .map_err(|errno| format!("make / private: {errno}"))?;
+        .map_err(|errno| format!("mount / private: {errno}"))?;
     let root = Root::new(policy.view.limits.disk)?;
     root.add_system(policy, sources)?;
     root.add_devices(sources)?;
@@ -127,7 +128,7 @@ impl Root {
     }
 
     fn place(&self, path: &Path, is_dir: bool) -> Result<OwnedFd, String> {
-        mounts::mount_point(&self.fd, path, is_dir)
+        mounts::mount_point(self.fd.as_fd(), path, is_dir)
             .map_err(|errno| format!("make {}: {errno}", path.display()))
     }
 
@@ -143,22 +144,29 @@ impl Root {
             .map_err(|errno| format!("link {}: {errno}", at.display()))
     }
 
+    fn file(&self, path: &Path, content: &[u8]) -> Result<(), String> {
+        let parent = self.dir(path.parent().unwrap_or(Path::new("/")))?;
+        let name = path.file_name().unwrap_or_default();
+        let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC;
+        let file = rustix::fs::openat(parent, name, flags, Mode::from_raw_mode(0o644))
+            .map_err(|errno| format!("make {}: {errno}", path.display()))?;
+        std::io::Write::write_all(&mut std::fs::File::from(file), content)
+            .map_err(|error| format!("write {}: {error}", path.display()))
+    }
+
     fn add_system(&self, policy: &Policy, sources: &Sources) -> Result<(), String> {
         for (path, tree) in &sources.system {
             self.attach(tree, path)?;
         }
-        for item in &policy.system {
-            if let Some(link) = &item.link {
-                self.link(link, &item.path)?;
+        for Item { path, link, content } in &policy.system {
+            if let Some(link) = link {
+                self.link(link, path)?;
+            } else if let Some(content) = content {
+                self.file(path, content)?;
             }
         }
-        let etc = self.dir("/etc")?;
         for (name, content) in system::GENERATED {
-            let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC;
-            let file = rustix::fs::openat(&etc, *name, flags, Mode::from_raw_mode(0o644))
-                .map_err(|errno| format!("make /etc/{name}: {errno}"))?;
-            rustix::io::write(&file, content.as_bytes())
-                .map_err(|errno| format!("write /etc/{name}: {errno}"))?;
+            self.file(&Path::new("/etc").join(name), content.as_bytes())?;
         }
         self.link(Path::new("/usr/share/zoneinfo/UTC"), Path::new("/etc/localtime"))?;
         self.link(Path::new("/proc/self/mounts"), Path::new("/etc/mtab"))

@@ -230,7 +230,9 @@ impl Wire for Duration {
 impl<T: Wire> Wire for Vec<T> {
     fn put(&self, out: &mut Vec<u8>) {
         self.len().put(out);
-        self.iter().for_each(|item| item.put(out));
+        for item in self {
+            item.put(out);
+        }
     }
     fn take(input: &mut &[u8]) -> Option<Self> {
         (0..usize::take(input)?).map(|_| T::take(input)).collect()

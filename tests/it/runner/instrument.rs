@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 /// Runs an instrument with its place moved to a temporary directory, and returns its output.
-fn measure(runner: &Runner, root: &Path, instrument: &Instrument) -> Vec<u8> {
+pub(super) fn measure(runner: &Runner, root: &Path, instrument: &Instrument) -> Vec<u8> {
     let place = tempfile::tempdir().unwrap();
     let moved = |path: &Path| match path.strip_prefix("/tmp/ssr/instrument") {
         Ok(rest) => place.path().join(rest),
@@ -24,6 +24,8 @@ fn measure(runner: &Runner, root: &Path, instrument: &Instrument) -> Vec<u8> {
         .envs(&runner.tools().env)
         .envs([("HOME", place.path()), ("TMPDIR", place.path())])
         .env("PYTHONPYCACHEPREFIX", place.path().join("pycache"))
+        .env("CARGO_HOME", cargo_home())
+        .env("CARGO_TARGET_DIR", root.join("target"))
         .output()
         .unwrap();
     let said = String::from_utf8_lossy(&done.stderr);
@@ -46,14 +48,33 @@ fn projects() -> [Repository; 2] {
         Repository::with(&[
             ("pkg/__init__.py", ""),
             ("pkg/base.py", "def make(x):\n    if x:\n        return 'full'\n    return 'empty'\n"),
-            ("pkg/top.py", "from pkg.base import make\nMADE = make(1)\ndef top():\n    return MADE\n"),
+            (
+                "pkg/top.py",
+                "from pkg.base import make\nMADE = make(1)\ndef top():\n    return MADE\n",
+            ),
             ("pkg/lazy.py", "VALUE = 3\n"),
             ("pkg/data.txt", "data"),
             ("pkg/alone.py", "VALUE = 4\n"),
-            ("tests/test_top.py", &test("test_top", "from pkg.top import top", "assert top() == 'full'")),
-            ("tests/test_base.py", &test("test_base", "from pkg import base", "assert base.make(0) == 'empty'")),
-            ("tests/test_lazy.py", &test("test_lazy", "", "from pkg.lazy import VALUE; open('pkg/data.txt').read(); assert VALUE")),
-            ("tests/test_sub.py", &test("test_sub", "import subprocess", "subprocess.run(['true'])")),
+            (
+                "tests/test_top.py",
+                &test("test_top", "from pkg.top import top", "assert top() == 'full'"),
+            ),
+            (
+                "tests/test_base.py",
+                &test("test_base", "from pkg import base", "assert base.make(0) == 'empty'"),
+            ),
+            (
+                "tests/test_lazy.py",
+                &test(
+                    "test_lazy",
+                    "",
+                    "from pkg.lazy import VALUE; open('pkg/data.txt').read(); assert VALUE",
+                ),
+            ),
+            (
+                "tests/test_sub.py",
+                &test("test_sub", "import subprocess", "subprocess.run(['true'])"),
+            ),
         ])
     })
 }
@@ -74,7 +95,8 @@ fn reach_sees_imports_lazy_imports_data_and_processes() {
         let program = runner.reach_program(&runner.test_files(&tree)).unwrap();
         let reach = runner.read_reach(&measure(&runner, root, &program), &tree).unwrap();
         let of = |name: &str| {
-            let files: Vec<_> = reach.files[name].iter().map(|f| f.trim_start_matches("tests/test_")).collect();
+            let files: Vec<_> =
+                reach.files[name].iter().map(|f| f.trim_start_matches("tests/test_")).collect();
             files.join(" ")
         };
         assert_eq!(of("pkg/base.py"), "base.py sub.py top.py");
@@ -140,6 +162,9 @@ fn screening_stops_at_the_first_candidate_that_passes_and_leaves_the_tree_as_it_
         let late: Vec<_> = trials.iter().map(|trial| trial.timed_out).collect();
         assert_eq!(late, [false, false, true, false, false, false]);
         assert!(!root.join("new/file.py").exists());
-        assert_eq!(std::fs::read(root.join("pkg/base.py")).unwrap(), b"def make(x):\n    return 'wrong'\n");
+        assert_eq!(
+            std::fs::read(root.join("pkg/base.py")).unwrap(),
+            b"def make(x):\n    return 'wrong'\n"
+        );
     }
 }

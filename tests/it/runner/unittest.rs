@@ -5,7 +5,8 @@ use Outcome::{Error as Errored, Failed, Passed, Skipped};
 
 #[test]
 fn every_outcome_has_an_id_of_file_class_and_method() {
-    let ran = run(Repository::with(&[("tests/test_all.py", include_str!("unittest_all.py"))]).root());
+    let ran =
+        run(Repository::with(&[("tests/test_all.py", include_str!("unittest_all.py"))]).root());
     check(
         &ran,
         &[
@@ -53,7 +54,10 @@ fn files_of_one_name_and_files_that_do_not_import_are_told_apart() {
 
 #[test]
 fn unittest_needs_nothing_that_is_not_in_the_standard_library() {
-    let repository = Repository::with(&[("test_a.py", "import unittest\nclass T(unittest.TestCase):\n    def test_a(self): pass\n")]);
+    let repository = Repository::with(&[(
+        "test_a.py",
+        "import unittest\nclass T(unittest.TestCase):\n    def test_a(self): pass\n",
+    )]);
     let runner = detect(repository.root()).unwrap();
     assert_eq!((runner.framework(), runner.language()), ("unittest", "python"));
 }

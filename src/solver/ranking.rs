@@ -1,0 +1,173 @@
+//! All proposals of a task, and the order in which one attempt tries them.
+
+use super::evidence::Evidence;
+use super::proposal::{Proposal, Template};
+use super::search::Space;
+use super::source::Source;
+use super::templates::{self, Clues, Thresholds};
+use crate::dice::Dice;
+use crate::text::{Edit, apply_edits};
+use crate::tree::{Changes, File, RelPath, Tree};
+use crate::verdict::TestId;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// So many statements, of all files, are looked at by the cheap templates.
+const CHEAP: usize = 500;
+/// And so many by those that make many proposals.
+const DEAR: usize = 160;
+
+/// The proposals for the suspicious files of one task. Shared by all its attempts.
+pub(crate) struct Proposals {
+    sources: Vec<Source>,
+    executable: Vec<bool>,
+    evidence: Evidence,
+    /// With the number of the source.
+    proposals: Vec<(usize, Proposal)>,
+}
+
+impl Proposals {
+    pub(crate) fn new(
+        tree: &dyn Tree,
+        sources: Vec<Source>,
+        evidence: Evidence,
+        failing: &BTreeSet<TestId>,
+        clues: &Clues,
+    ) -> Self {
+        let suspicion = evidence.suspicion(failing, &sources);
+        let mut of_statements: Vec<f64> = Vec::new();
+        for source in &sources {
+            for statement in source.parsed.statements() {
+                let line = source.parsed.line_of(statement.range.start);
+                of_statements.push(suspicion.of(&source.path, &(line..=line)));
+            }
+        }
+        of_statements.sort_by(|a, b| b.total_cmp(a));
+        let rank = |place: usize| {
+            let last = of_statements.len().saturating_sub(1);
+            of_statements.get(place.min(last)).copied().unwrap_or(0.0).max(f64::MIN_POSITIVE)
+        };
+        let thresholds = Thresholds { cheap: rank(CHEAP), dear: rank(DEAR) };
+        let mut proposals = Vec::new();
+        for (number, source) in sources.iter().enumerate() {
+            let made = templates::propose(source, &suspicion, thresholds, clues);
+            proposals.extend(made.into_iter().map(|proposal| (number, proposal)));
+        }
+        let executable = sources
+            .iter()
+            .map(|source| tree.read(&source.path).is_some_and(|file| file.executable))
+            .collect();
+        Self { sources, executable, evidence, proposals }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.proposals.len()
+    }
+
+    #[cfg(test)]
+    pub(super) fn texts(&self) -> impl Iterator<Item = (usize, &Proposal, Option<Vec<u8>>)> {
+        self.proposals.iter().enumerate().map(|(number, (file, proposal))| {
+            let new = apply_edits(self.sources[*file].bytes(), &proposal.edits).ok();
+            (number, proposal, new)
+        })
+    }
+}
+
+/// How one attempt sees the proposals: every attempt believes a little differently.
+#[derive(Clone, Debug)]
+pub(crate) struct Taste {
+    /// How far the order is left to chance: 0 not at all, 1 samples by score.
+    temperature: f64,
+    /// How much localisation counts: suspicion is raised to it.
+    sharpness: f64,
+    emphasis: BTreeMap<Template, f64>,
+    dice: Dice,
+}
+
+impl Taste {
+    /// Attempt 0 takes the plain order.
+    pub(crate) fn of(seed: u64, attempt: usize) -> Self {
+        let dice = Dice::new(seed).fork(&format!("attempt {attempt}"));
+        if attempt == 0 {
+            let emphasis = BTreeMap::new();
+            return Self { temperature: 0.0, sharpness: 2.0, emphasis, dice };
+        }
+        let mut choose = dice.fork("taste");
+        let temperature = 0.4 + 0.5 * choose.unit();
+        let sharpness = 1.0 + 2.5 * choose.unit();
+        let emphasis = Template::ALL
+            .into_iter()
+            // Within a factor of about three either way.
+            .map(|template| (template, (2.2 * (choose.unit() - 0.5)).exp()))
+            .collect();
+        Self { temperature, sharpness, emphasis, dice }
+    }
+
+    fn score(&self, number: usize, proposal: &Proposal, suspicion: f64) -> f64 {
+        let shares: f64 = proposal
+            .shares
+            .iter()
+            .map(|(template, share)| share * self.emphasis.get(template).copied().unwrap_or(1.0))
+            .sum();
+        let score = self.sharpness * suspicion.ln() + shares.ln();
+        if self.temperature == 0.0 {
+            return score;
+        }
+        // Gumbel noise on the logarithm: taking the largest samples in proportion to the score.
+        let unit = self.dice.fork(&format!("proposal {number}")).unit();
+        score - self.temperature * (-unit.max(f64::MIN_POSITIVE).ln()).max(f64::MIN_POSITIVE).ln()
+    }
+}
+
+/// One attempt's view.
+pub(crate) struct Ranked<'a> {
+    pub(crate) proposals: &'a Proposals,
+    pub(crate) taste: Taste,
+}
+
+impl Space for Ranked<'_> {
+    type Candidate = Changes;
+
+    fn ranked(&self, accepted: &[usize], open: &BTreeSet<TestId>) -> Vec<usize> {
+        let all = self.proposals;
+        let suspicion = all.evidence.suspicion(open, &all.sources);
+        let mut scored: Vec<(f64, usize)> = Vec::new();
+        for (number, (file, proposal)) in all.proposals.iter().enumerate() {
+            let suspected = suspicion.of(&all.sources[*file].path, &proposal.lines);
+            if suspected > 0.0 && !accepted.contains(&number) {
+                scored.push((self.taste.score(number, proposal, suspected), number));
+            }
+        }
+        scored.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        scored.into_iter().map(|(_, number)| number).collect()
+    }
+
+    fn candidate(&self, proposals: &[usize]) -> Option<Changes> {
+        let mut edits: BTreeMap<usize, Vec<Edit>> = BTreeMap::new();
+        for number in proposals {
+            let (file, proposal) = &self.proposals.proposals[*number];
+            edits.entry(*file).or_default().extend(proposal.edits.iter().cloned());
+        }
+        let mut changes = Changes::new();
+        for (file, edits) in edits {
+            let source = &self.proposals.sources[file];
+            let new = apply_edits(source.bytes(), &edits).ok()?;
+            if new == source.bytes()
+                || source.language.syntax_errors(&new) > source.parsed.syntax_errors()
+            {
+                return None;
+            }
+            let executable = self.proposals.executable[file];
+            changes.write(source.path.clone(), File { bytes: new.into(), executable });
+        }
+        Some(changes)
+    }
+
+    fn digest(&self, candidate: &Changes) -> String {
+        candidate.digest()
+    }
+}
+
+/// The files that evidence speaks of.
+pub(crate) fn files(evidence: &Evidence) -> BTreeSet<RelPath> {
+    evidence.units.iter().map(|(path, _)| path.clone()).collect()
+}

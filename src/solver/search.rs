@@ -1,0 +1,236 @@
+//! The search of one attempt: takes proposals in order, has them screened in batches, keeps what
+//! repairs a part, joins parts, and confirms what repairs all.
+//!
+//! Knows neither sandbox nor artifact: screening and confirming are given to it.
+
+use crate::verdict::TestId;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Where the search takes its candidates from. A candidate is a set of proposals (by number).
+pub(crate) trait Space {
+    /// What is screened.
+    type Candidate: Clone;
+    /// Proposals from most to least promising, given that `repaired` are accepted and that `open`
+    /// tests still fail.
+    fn ranked(&self, accepted: &[usize], open: &BTreeSet<TestId>) -> Vec<usize>;
+    /// The proposals put together; `None` where they do not fit together or do not parse.
+    fn candidate(&self, proposals: &[usize]) -> Option<Self::Candidate>;
+    /// Equal for equal candidates.
+    fn digest(&self, candidate: &Self::Candidate) -> String;
+}
+
+/// What a confirmation says.
+pub(crate) enum Confirmed<J> {
+    Solved(J),
+    /// Passes the failing tests and is no repair.
+    Refused(J),
+}
+
+/// Limits of one attempt.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    /// Candidates that may be screened.
+    pub(crate) runs: usize,
+    /// Candidates screened at once.
+    pub(crate) batch: usize,
+}
+
+/// How an attempt ended.
+#[derive(Clone, Debug)]
+pub(crate) struct Outcome<C, J> {
+    pub(crate) solved: bool,
+    /// The repair; else the refused one, else what repaired most.
+    pub(crate) candidate: Option<C>,
+    /// What the confirmation said, where there was one.
+    pub(crate) judged: Option<J>,
+    /// Candidates that were screened.
+    pub(crate) runs: usize,
+}
+
+/// A set of accepted proposals, and how far its ranking was followed.
+struct State {
+    accepted: Vec<usize>,
+    passed: BTreeSet<TestId>,
+    ranking: Option<std::vec::IntoIter<usize>>,
+}
+
+/// At most so many partial repairs with the same passing tests are followed.
+const TWINS: usize = 2;
+
+/// Searches until a candidate is confirmed, the budget is spent, nothing is left, or `stop` says so.
+///
+/// `screen` gets candidates and answers which failing tests each passes; it may answer for fewer, if
+/// the last answered passes all.
+pub(crate) fn search<S: Space, J, E>(
+    space: &S,
+    failing: &BTreeSet<TestId>,
+    limits: Limits,
+    screen: &mut dyn FnMut(&[S::Candidate]) -> Result<Vec<BTreeSet<TestId>>, E>,
+    confirm: &mut dyn FnMut(&S::Candidate) -> Result<Confirmed<J>, E>,
+    stop: &dyn Fn() -> bool,
+) -> Result<Outcome<S::Candidate, J>, E> {
+    let mut search = Search::new(space, failing);
+    let mut refused = None;
+    while search.runs < limits.runs && !stop() {
+        let batch = search.next_batch(limits.batch.clamp(1, limits.runs - search.runs));
+        if batch.is_empty() {
+            break;
+        }
+        let candidates: Vec<_> = batch.iter().map(|(_, candidate)| candidate.clone()).collect();
+        let answers = screen(&candidates)?;
+        if answers.is_empty() {
+            break;
+        }
+        for ((proposals, candidate), passed) in batch.into_iter().zip(answers) {
+            search.runs += 1;
+            search.pending.retain(|pending| *pending != proposals);
+            if passed != *failing {
+                search.learn(proposals, passed);
+                continue;
+            }
+            match confirm(&candidate)? {
+                Confirmed::Solved(judged) => {
+                    let (candidate, judged) = (Some(candidate), Some(judged));
+                    return Ok(Outcome { solved: true, candidate, judged, runs: search.runs });
+                }
+                Confirmed::Refused(judged) => {
+                    refused.get_or_insert((candidate, judged));
+                }
+            }
+            // What stands behind a pass in the batch was not run: it comes again.
+            break;
+        }
+        search.return_unanswered();
+    }
+    let runs = search.runs;
+    let (candidate, judged) = match refused {
+        Some((candidate, judged)) => (Some(candidate), Some(judged)),
+        None => (search.best_partial(), None),
+    };
+    Ok(Outcome { solved: false, candidate, judged, runs })
+}
+
+struct Search<'a, S: Space> {
+    space: &'a S,
+    failing: &'a BTreeSet<TestId>,
+    /// The first is the task itself: nothing accepted, nothing passed.
+    states: Vec<State>,
+    /// Joined partial repairs, to be tried before anything else.
+    joined: Vec<Vec<usize>>,
+    seen: BTreeSet<String>,
+    /// Given out in the last batch and not answered.
+    pending: Vec<Vec<usize>>,
+    twins: BTreeMap<BTreeSet<TestId>, usize>,
+    turn: usize,
+    runs: usize,
+}
+
+impl<'a, S: Space> Search<'a, S> {
+    fn new(space: &'a S, failing: &'a BTreeSet<TestId>) -> Self {
+        let task = State { accepted: Vec::new(), passed: BTreeSet::new(), ranking: None };
+        Self {
+            space,
+            failing,
+            states: vec![task],
+            joined: Vec::new(),
+            seen: BTreeSet::new(),
+            pending: Vec::new(),
+            twins: BTreeMap::new(),
+            turn: 0,
+            runs: 0,
+        }
+    }
+
+    /// Joined repairs first; then, in turns, the proposals on top of the best partial repair, of the
+    /// task itself, and of the other partial repairs.
+    fn next_batch(&mut self, size: usize) -> Vec<(Vec<usize>, S::Candidate)> {
+        let mut batch = Vec::new();
+        while batch.len() < size
+            && let Some(proposals) = self.joined.pop()
+        {
+            self.offer(proposals, &mut batch);
+        }
+        let order = self.turn_order();
+        self.turn += 1;
+        for state in order {
+            while batch.len() < size
+                && let Some(next) = self.advance(state)
+            {
+                let mut proposals = self.states[state].accepted.clone();
+                proposals.push(next);
+                self.offer(proposals, &mut batch);
+            }
+        }
+        self.pending = batch.iter().map(|(proposals, _)| proposals.clone()).collect();
+        batch
+    }
+
+    fn turn_order(&self) -> Vec<usize> {
+        let mut partial: Vec<usize> = (1..self.states.len()).collect();
+        partial.sort_by_key(|state| (usize::MAX - self.states[*state].passed.len(), *state));
+        // Odd turns go on from the task itself: a partial repair may be a wrong one.
+        let task_at = if self.turn.is_multiple_of(2) { partial.len().min(1) } else { 0 };
+        partial.insert(task_at, 0);
+        partial
+    }
+
+    fn advance(&mut self, state: usize) -> Option<usize> {
+        let state = &mut self.states[state];
+        let ranking = state.ranking.get_or_insert_with(|| {
+            let open = self.failing.difference(&state.passed).cloned().collect();
+            self.space.ranked(&state.accepted, &open).into_iter()
+        });
+        ranking.next()
+    }
+
+    fn offer(&mut self, proposals: Vec<usize>, batch: &mut Vec<(Vec<usize>, S::Candidate)>) {
+        if let Some(candidate) = self.space.candidate(&proposals)
+            && self.seen.insert(self.space.digest(&candidate))
+        {
+            batch.push((proposals, candidate));
+        }
+    }
+
+    fn learn(&mut self, proposals: Vec<usize>, passed: BTreeSet<TestId>) {
+        let best_of_parts = self
+            .states
+            .iter()
+            .filter(|state| state.accepted.iter().all(|part| proposals.contains(part)))
+            .map(|state| state.passed.len())
+            .max()
+            .unwrap_or(0);
+        if passed.len() <= best_of_parts {
+            return;
+        }
+        let twins = self.twins.entry(passed.clone()).or_insert(0);
+        *twins += 1;
+        if *twins > TWINS {
+            return;
+        }
+        for other in &self.states[1..] {
+            let union = passed.union(&other.passed).count();
+            let apart = proposals.iter().all(|one| !other.accepted.contains(one));
+            if apart && union > passed.len().max(other.passed.len()) {
+                let mut joined = other.accepted.clone();
+                joined.extend(&proposals);
+                self.joined.push(joined);
+            }
+        }
+        self.states.push(State { accepted: proposals, passed, ranking: None });
+    }
+
+    /// What was given out and not run is to be run later.
+    fn return_unanswered(&mut self) {
+        for proposals in std::mem::take(&mut self.pending).into_iter().rev() {
+            if let Some(candidate) = self.space.candidate(&proposals) {
+                self.seen.remove(&self.space.digest(&candidate));
+            }
+            self.joined.push(proposals);
+        }
+    }
+
+    fn best_partial(&self) -> Option<S::Candidate> {
+        let partial = self.states[1..].iter().rev().max_by_key(|state| state.passed.len())?;
+        self.space.candidate(&partial.accepted)
+    }
+}
