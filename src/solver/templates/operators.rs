@@ -164,7 +164,6 @@ fn swap_operator(
 
 /// `not` put on conditions and boolean operands, and taken off.
 fn negations(work: &Work<'_>, out: &mut Collector<'_>) {
-    let parsed = &work.source.parsed;
     let mut conditions: Vec<(Option<usize>, &Span)> = Vec::new();
     for (number, statement) in work.statements(work.thresholds.cheap) {
         if let Some(condition) = statement.parts.get(Part::Condition) {
@@ -192,7 +191,7 @@ fn negations(work: &Work<'_>, out: &mut Collector<'_>) {
         }
     }
     for (statement, condition) in conditions {
-        let kind = parsed.expressions().iter().find(|e| e.range == *condition).map(|e| e.kind);
+        let kind = work.expression_at(condition).map(|expression| expression.kind);
         if kind == Some(ExpressionKind::Not) {
             continue;
         }
