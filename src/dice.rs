@@ -1,6 +1,9 @@
 //! Seeded choices: one small generator whose stream is part of our own contract, so that the same
 //! seed gives the same bytes in every version.
 
+#[cfg(test)]
+mod tests;
+
 /// `SplitMix64` (Steele, Lea and Flood 2014): a 64-bit state, one output a step.
 #[derive(Clone, Debug)]
 pub struct Dice(u64);
@@ -12,6 +15,7 @@ impl Dice {
 
     /// Independent dice for one purpose: the stream depends on the seed and the label only, so that
     /// adding a consumer does not disturb the others.
+    #[must_use]
     pub fn fork(&self, label: &str) -> Self {
         let mixed = label.bytes().fold(self.0 ^ 0x9e37_79b9_7f4a_7c15, |state, byte| {
             (state ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)

@@ -1,36 +1,105 @@
 //! Runs an artifact's script and parser on a tree, with warm caches and a memo: the bench on which
 //! the checks, the injector, the solver and the judge all work.
 
+mod baseline;
+mod caches;
+mod instruments;
+mod memo;
+mod script;
+mod statuses;
+
+pub use baseline::Baseline;
+pub use instruments::{Coverage, Screened};
+pub use statuses::read as read_statuses;
+
 use crate::runner::Runner;
-use crate::sandbox::{Cancel, End, Sandbox, Tier};
-use crate::tree::{Changes, RelPath};
-use crate::verdict::{TestId, Verdicts};
+use crate::sandbox::{self, Cancel, End, Limits, Sandbox, Tier};
+use crate::store::{self, Store};
+use crate::tree::{Changes, RelPath, Tree};
+use crate::verdict::Verdicts;
 use crate::workspace::Base;
-use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-/// One repository ready to be played on. Shared by threads (`&Harness` everywhere).
-pub struct Harness {}
+/// The paper's limit for one run of a test script (SSR, prompt of the injector).
+pub const LONGEST_RUN: Duration = Duration::from_secs(90);
+
+/// One repository ready to be played on. Shared by threads.
+pub struct Harness {
+    sandbox: Sandbox,
+    base: Arc<Base>,
+    runner: Arc<Runner>,
+    store: Arc<Store>,
+    cancel: Cancel,
+    limits: Limits,
+    time_limit: Option<Duration>,
+    caches: caches::Caches,
+    memo: memo::Memo,
+    /// An empty directory: the tree of runs that must see none.
+    empty: PathBuf,
+    baseline: OnceLock<Arc<Baseline>>,
+}
+
+/// What a harness is made of.
+pub struct Setup {
+    pub sandbox: Sandbox,
+    pub base: Arc<Base>,
+    pub runner: Arc<Runner>,
+    pub store: Arc<Store>,
+    /// The workspace's state directory.
+    pub state: PathBuf,
+    pub cancel: Cancel,
+    /// Fixed limit of one script run; otherwise it follows from the measured baseline.
+    pub time_limit: Option<Duration>,
+    /// Resident memory of one run, bytes.
+    pub memory: u64,
+}
 
 /// The harness could not do its work (exit code 3): never evidence about the code under test.
 #[derive(Debug, thiserror::Error)]
-pub enum Error {}
+pub enum Error {
+    #[error(transparent)]
+    Sandbox(#[from] sandbox::Error),
+    #[error(transparent)]
+    Store(#[from] store::Error),
+    #[error("could not {action} {}: {source}. Check space and permissions there, or choose another --state-dir", path.display())]
+    Io { action: &'static str, path: PathBuf, source: std::io::Error },
+    #[error("the tests give no verdict on the untouched repository: {0}")]
+    Baseline(String),
+    #[error("an instrument of ours failed in the sandbox: {0}")]
+    Instrument(String),
+    #[error("cancelled")]
+    Cancelled,
+}
+
+impl Error {
+    fn io(action: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Self {
+        move |source| Self::Io { action, path: path.to_owned(), source }
+    }
+}
 
 /// Who may be running in the sandbox: decides which caches are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Audience {
     /// Runs of trusted states (checks): caches built from the original may be shown.
     Check,
-    /// Runs that include a solver's code: no cache that was built from an original file which the
-    /// bug changed.
+    /// Runs that include a solver's code: no cache made from an original file which differs.
     Solver,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct How {
-    /// `PYTHONHASHSEED` and the like.
+    /// `PYTHONHASHSEED`.
     pub hash_seed: u32,
     pub audience: Audience,
+}
+
+impl How {
+    /// A run of a trusted state with the usual hash seed.
+    pub const CHECK: Self = Self { hash_seed: 0, audience: Audience::Check };
+    /// A run of a solver's code with the usual hash seed.
+    pub const SOLVER: Self = Self { hash_seed: 0, audience: Audience::Solver };
 }
 
 /// A script and its parser.
@@ -43,7 +112,7 @@ pub struct Program<'a> {
 /// Why a script run gave no verdicts. A value, not a harness error.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, serde::Serialize)]
 pub enum NoVerdict {
-    #[error("the test script did not end in {0} s")]
+    #[error("the test script did not end within {0} s")]
     TimedOut(u64),
     #[error("the test script was ended: {0}")]
     Ended(String),
@@ -67,73 +136,88 @@ pub enum NoVerdict {
 pub struct ScriptRun {
     pub verdicts: Result<Verdicts, NoVerdict>,
     pub end: End,
-    pub log: std::sync::Arc<[u8]>,
+    /// Standard output and error of the script, in one stream.
+    pub log: Arc<[u8]>,
     pub wall: Duration,
+    /// User and system time of script and parser.
     pub cpu: Duration,
 }
 
-/// What the suite says of the untouched tree, from two runs that agree.
-#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
-pub struct Baseline {
-    pub passing: BTreeSet<TestId>,
-    /// Already failing, skipped or unstable: excluded from play, with the reason.
-    pub excluded: BTreeMap<TestId, String>,
-    /// Source file to the test files whose tests may execute it.
-    pub reach: BTreeMap<String, BTreeSet<String>>,
-    /// Wall seconds of a run of everything.
-    pub seconds: f64,
-}
-
-/// One candidate repair to be screened, and what its failing tests said.
-#[derive(Clone, Debug, Default)]
-pub struct Screened {
-    /// Of the given tests: which passed. Not evidence: only a filter.
-    pub passed: BTreeSet<TestId>,
-}
-
 impl Harness {
+    pub fn open(setup: Setup) -> Result<Self, Error> {
+        let Setup { sandbox, base, runner, store, state, cancel, time_limit, memory } = setup;
+        let empty = state.join("empty");
+        std::fs::create_dir_all(&empty).map_err(Error::io("make", &empty))?;
+        if let Some((uid, gid)) = sandbox.owner() {
+            std::os::unix::fs::chown(&empty, Some(uid), Some(gid))
+                .map_err(Error::io("give to the sandbox", &empty))?;
+        }
+        let caches = caches::Caches::open(
+            state.join("caches").join(&baseline::key(&base, &runner)[..24]),
+            runner.tools().caches.clone(),
+            sandbox.owner(),
+        )?;
+        Ok(Self {
+            sandbox,
+            base,
+            runner,
+            store,
+            cancel,
+            limits: script::limits(memory),
+            time_limit,
+            caches,
+            memo: memo::Memo::default(),
+            empty,
+            baseline: OnceLock::new(),
+        })
+    }
+
     pub fn base(&self) -> &Base {
-        todo!()
+        &self.base
     }
+
     pub fn runner(&self) -> &Runner {
-        todo!()
+        &self.runner
     }
+
     pub fn tier(&self) -> Tier {
-        todo!()
+        self.sandbox.tier()
     }
-    pub fn sandbox(&self) -> &Sandbox {
-        todo!()
-    }
+
     pub fn cancel(&self) -> &Cancel {
-        todo!()
+        &self.cancel
     }
-    pub fn baseline(&self) -> Result<std::sync::Arc<Baseline>, Error> {
-        todo!()
+
+    /// Time limit of one script run: five times the measured baseline within 10 s and the paper's
+    /// 90 s, unless one was set. The floor keeps a fast suite's slow start from timing out.
+    pub fn time_limit(&self) -> Duration {
+        let measured = self.baseline.get().map_or(LONGEST_RUN, |baseline| {
+            Duration::from_secs_f64((baseline.seconds * 5.0).clamp(10.0, LONGEST_RUN.as_secs_f64()))
+        });
+        self.time_limit.unwrap_or(measured)
     }
+
     /// Runs the script on base + `changes`, then the parser on its log in a sandbox of its own.
-    /// Equal arguments are answered from the memo (`fresh` asks for a new run).
-    pub fn run(&self, _changes: &Changes, _program: Program<'_>, _how: How, _fresh: bool) -> Result<ScriptRun, Error> {
-        todo!()
-    }
-    /// Screens candidates in order on base + `changes`: each candidate's own changes on top, the
-    /// given tests only. Stops after the first that passes all of them; the result is as long as
-    /// what was run.
-    pub fn screen(
+    /// Equal arguments are answered from the memo unless `fresh` asks for a new run.
+    pub fn run(
         &self,
-        _changes: &Changes,
-        _candidates: &[Changes],
-        _tests: &[TestId],
-        _test_files: &[RelPath],
-    ) -> Result<Vec<Screened>, Error> {
-        todo!()
+        changes: &Changes,
+        program: Program<'_>,
+        how: How,
+        fresh: bool,
+    ) -> Result<ScriptRun, Error> {
+        let changes = changes.against(&*self.base);
+        let key = memo::key(&changes, program, how);
+        if !fresh && let Some(run) = self.memo.get(&key) {
+            return Ok(ScriptRun { cpu: Duration::ZERO, ..run });
+        }
+        let run = self.run_now(&changes, program, how, self.time_limit())?;
+        self.memo.put(key, &run);
+        Ok(run)
     }
-    /// Lines executed by each test on base + `changes`: test id to file to lines (1-based).
-    /// `None` where the framework cannot tell.
-    pub fn coverage(
-        &self,
-        _changes: &Changes,
-        _test_files: &[RelPath],
-    ) -> Result<Option<BTreeMap<TestId, BTreeMap<RelPath, BTreeSet<u32>>>>, Error> {
-        todo!()
+
+    /// The file as it was before any change.
+    pub fn original(&self, path: &RelPath) -> Option<crate::tree::File> {
+        self.base.read(path)
     }
 }

@@ -1,4 +1,35 @@
 //! Strategies that make an artifact from a repository: structural edits, removal, and their mix.
+//!
+//! A *draft* is one code file with a few edits; a *candidate* is one draft or several of different
+//! files. Candidates are drawn by seed alone, so the same seed on the same repository state gives
+//! the same bytes: file first (by the square root of its size), then function, then what is done to
+//! it, then where, so that what has many sites does not crowd out the rest. A candidate becomes a
+//! bug when the tests that passed notice it, every changed file is needed, and a weakening that
+//! takes assertions or tests away makes a failing test pass.
+//! (SSR, arXiv 2512.18552, sections 2.2 and 2.3.)
+//!
+//! Removal changes no file but the one it removes from: where another file names a function, a stub
+//! stays. A bug that deletes a module and mends its importers can never pass the inverse mutation
+//! check: with an importer restored alone, it would import what is not there.
+
+mod bench;
+mod candidate;
+mod choice;
+mod code;
+mod direct;
+mod draft;
+mod hide;
+mod inverse;
+mod locate;
+mod names;
+mod removal;
+mod search;
+mod site;
+mod weaken;
+mod words;
+
+#[cfg(test)]
+mod tests;
 
 use crate::artifact::Artifact;
 use crate::harness::{Error, Harness};
@@ -51,6 +82,8 @@ pub struct Counts {
     pub unnoticed: usize,
     /// Ran, and the suite could not run: does not compile, import error, time out.
     pub broken: usize,
+    /// Ran, and the bug did without one of its files (inverse mutation).
+    pub unneeded: usize,
     /// Failing tests could not be hidden by a weakening.
     pub unhidden: usize,
 }
@@ -75,12 +108,34 @@ pub struct NotInjected {
     pub counts: Counts,
 }
 
+impl Strategy {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Direct => "direct",
+            Self::Removal => "removal",
+            Self::Mixed => "mixed",
+        }
+    }
+
+    /// What `Mixed` comes to under this seed; the others are themselves.
+    #[must_use]
+    pub fn sampled(self, seed: u64) -> Self {
+        match self {
+            Self::Mixed if crate::dice::Dice::new(seed).fork("strategy").below(2) == 0 => {
+                Self::Direct
+            }
+            Self::Mixed => Self::Removal,
+            other => other,
+        }
+    }
+}
+
 /// Makes one artifact. `known` says whether a buggy tree (by digest) is in the store already.
 pub fn inject(
-    _harness: &Harness,
-    _languages: &Languages,
-    _request: &Request,
-    _known: &dyn Fn(&str) -> bool,
+    harness: &Harness,
+    languages: &Languages,
+    request: &Request,
+    known: &dyn Fn(&str) -> bool,
 ) -> Result<Result<Injected, NotInjected>, Error> {
-    todo!()
+    search::search(harness, languages, request, known)
 }

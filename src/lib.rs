@@ -1,5 +1,11 @@
 //! Self-play software-engineering RL on a developer's own repository.
+//!
+//! One round: a bug is injected and hidden by weakened tests, nine checks prove it real, attempts
+//! repair it from the reversed weakening, a judge grades each in a sandbox, and both roles are scored
+//! (SSR, arXiv 2512.18552). Modules stand on floors; one may use what is below it or to its left
+//! (`tests/it/tidy.rs` keeps that). In reading order:
 
+// Words: pure values.
 pub mod tree;
 pub mod dice;
 pub mod text;
@@ -7,13 +13,23 @@ pub mod diff;
 pub mod verdict;
 pub mod artifact;
 pub mod reward;
+// Languages: pure.
 pub mod syntax;
+// World: the only floor that touches the machine.
 pub mod sandbox;
 pub mod workspace;
 pub mod runner;
+pub mod store;
 pub mod harness;
+// Play: the rules of the game.
 pub mod consistency;
 pub mod grading;
 pub mod injector;
 pub mod solver;
 pub mod episode;
+// Host: options and state.
+pub mod config;
+pub mod session;
+// Faces: decode, call a verb, encode.
+pub mod mcp;
+pub mod cli;

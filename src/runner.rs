@@ -1,12 +1,34 @@
 //! Test frameworks as data: detect one, find its tools, write its script and parser, read its
 //! machine-format reports.
+//!
+//! What is known of a framework stands in `grammars/<language>/runners/<framework>.toml`. The code here
+//! is generic over that; it knows two kinds of tools (`python`, `cargo`) and the report formats.
+
+mod canary;
+mod cargo;
+mod command;
+mod detect;
+mod embedded;
+mod instrument;
+mod python;
+mod report;
+mod script;
+mod spec;
+mod sway;
+
+pub use canary::Canary;
+pub use instrument::{Instrument, Lines, Reach, Trial};
+pub use report::NoReport;
 
 use crate::sandbox::Mount;
-use crate::tree::{RelPath, Tree};
+use crate::tree::{PathRefusal, RelPath, Tree};
 use crate::verdict::{TestId, Verdicts};
+use detect::Reader;
+use spec::{ReportKind, Spec, ToolKind};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Facts about the machine that `config` read once: nothing here looks at the environment itself.
 #[derive(Clone, Debug, Default)]
@@ -31,12 +53,81 @@ pub struct Overrides {
     pub framework: Option<String>,
 }
 
-/// A framework bound to one repository and one set of tools.
+/// A framework bound to one repository and one set of tools. Cheap to clone.
 #[derive(Clone, Debug)]
-pub struct Runner {}
+pub struct Runner(Arc<Bound>);
 
+#[derive(Debug)]
+struct Bound {
+    spec: Spec,
+    tools: Tools,
+    ground: sway::Ground,
+    crates: cargo::Crates,
+    /// What the user wants to be run in place of the framework's own script.
+    command: Option<command::Command>,
+}
+
+/// Why no tests can be run here, and what to do about it.
 #[derive(Debug, thiserror::Error)]
-pub enum Error {}
+pub enum Error {
+    #[error(
+        "no tests of a known framework were found (pytest, unittest, cargo test). Add tests, or name a \
+         command with --test-command and the JUnit XML file it writes with --report"
+    )]
+    NoTests,
+    #[error(
+        "no tests for {framework} were found. Leave --framework out to have it detected, or name a \
+         command with --test-command and --report"
+    )]
+    NoTestsFor { framework: String },
+    #[error("tests of several frameworks were found ({}). Choose one with --framework", .frameworks.join(", "))]
+    Ambiguous { frameworks: Vec<String> },
+    #[error("the framework {name:?} is not known. Known are {}", .known.join(", "))]
+    UnknownFramework { name: String, known: Vec<String> },
+    #[error(
+        "no Python 3 was found in VIRTUAL_ENV, in .venv or on PATH{}. Install Python 3 or activate the \
+         project's virtual environment", shims(.seen)
+    )]
+    NoPython {
+        /// What stood on `PATH` under Python's name but leads to no interpreter.
+        seen: Vec<PathBuf>,
+    },
+    #[error(
+        "the tests need {module}, which {} does not have. Install it with `{install}`, or activate the \
+         virtual environment that has it", .interpreter.display()
+    )]
+    NoModule { module: String, interpreter: PathBuf, install: String },
+    #[error(
+        "this crate has unit tests inside its sources only, which a solver may edit. Add integration tests \
+         below `tests/`"
+    )]
+    UnitTestsOnly,
+    #[error(
+        "--test-command and --report belong together: the command runs the tests, the report is the JUnit XML \
+         file that it writes, relative to the repository's root. Give both"
+    )]
+    HalfACommand,
+    #[error(
+        "--report {report:?}: {refusal}. Name a file inside the repository, relative to its root"
+    )]
+    BadReport { report: String, refusal: PathRefusal },
+    #[error("no cargo was found on PATH. Install Rust ({RUSTUP}) or add cargo to PATH")]
+    NoCargo,
+    #[error("the Rust toolchain {name:?} is not installed. Run `rustup toolchain install {name}`")]
+    NoToolchain { name: String },
+    #[error(transparent)]
+    NoReport(#[from] NoReport),
+}
+
+const RUSTUP: &str = "https://rustup.rs";
+
+fn shims(seen: &[PathBuf]) -> String {
+    if seen.is_empty() {
+        return String::new();
+    }
+    let names: Vec<_> = seen.iter().map(|path| path.display().to_string()).collect();
+    format!(" ({} lead to no interpreter)", names.join(", "))
+}
 
 /// What a script's command needs around it in the sandbox.
 #[derive(Clone, Debug, Default)]
@@ -49,48 +140,179 @@ pub struct Tools {
 }
 
 impl Runner {
+    /// Chooses the framework and finds its tools. `root` is where the repository lies on this machine:
+    /// a virtual environment there is used even where version control ignores it.
     pub fn detect(
-        _tree: &dyn Tree,
-        _root: &std::path::Path,
-        _machine: &Machine,
-        _overrides: &Overrides,
+        tree: &dyn Tree,
+        root: &Path,
+        machine: &Machine,
+        overrides: &Overrides,
     ) -> Result<Self, Error> {
-        todo!()
+        let reader = Reader::new(tree);
+        let command = command::Command::of(overrides)?;
+        let holds_tests = |spec: &Spec| !test_files(spec, &reader).is_empty();
+        let chosen = detect::choose(&reader, embedded::specs(), overrides, &holds_tests);
+        let spec = chosen.map_err(|error| explained(error, &reader))?;
+        let tools = match spec.tools {
+            ToolKind::Python => python_tools(&spec, tree, root, machine, command.is_some())?,
+            ToolKind::Cargo => cargo_tools(root, machine)?,
+        };
+        let tools = with_constants(tools, &spec);
+        let ground = sway::Ground::survey(&spec, reader.paths(), &test_files(&spec, &reader));
+        let crates = cargo::Crates::of(&reader);
+        Ok(Self(Arc::new(Bound { spec, tools, ground, crates, command })))
     }
+
     pub fn framework(&self) -> &str {
-        todo!()
+        &self.0.spec.name
     }
+
     /// Language name, as in `grammars/`.
     pub fn language(&self) -> &str {
-        todo!()
+        &self.0.spec.language
     }
+
     pub fn tools(&self) -> &Tools {
-        todo!()
+        &self.0.tools
     }
+
+    /// The Python 3 interpreter that parsers and instruments run with: absolute, shown by `tools`.
+    pub fn python(&self) -> &Path {
+        let named = self.0.tools.env.get(std::ffi::OsStr::new("PYTHON"));
+        named.map_or(Path::new("/usr/bin/python3"), Path::new)
+    }
+
     /// The test files of a tree: what a weakening may touch.
-    pub fn test_files(&self, _tree: &dyn Tree) -> Vec<RelPath> {
-        todo!()
+    pub fn test_files(&self, tree: &dyn Tree) -> Vec<RelPath> {
+        test_files(&self.0.spec, &Reader::new(tree))
     }
+
     /// A bash script that runs the given test files less the excluded ids, from the tree's root, and
     /// prints the framework's report in its machine format. Self-contained: it needs bash and the
     /// framework only.
-    pub fn script(&self, _test_files: &[RelPath], _excluded: &[TestId]) -> Vec<u8> {
-        todo!()
+    pub fn script(&self, test_files: &[RelPath], excluded: &[TestId]) -> Vec<u8> {
+        if let Some(command) = &self.0.command {
+            return command.script(excluded);
+        }
+        let calls = self.0.crates.calls(test_files, excluded);
+        script::fill(&self.0.spec, test_files, excluded, &calls)
     }
+
     /// A Python 3 program (standard library only): log of `script` to `{id: "passed" | "failed"}`.
     pub fn parser(&self) -> Vec<u8> {
-        todo!()
+        report::parser(self.report_kind())
     }
+
     /// The same log read by us, with all five outcomes.
-    pub fn read_log(&self, _log: &[u8]) -> Result<Verdicts, Error> {
-        todo!()
+    pub fn read_log(&self, log: &[u8]) -> Result<Verdicts, Error> {
+        Ok(report::read(self.report_kind(), log)?)
     }
+
+    fn report_kind(&self) -> ReportKind {
+        if self.0.command.is_some() { ReportKind::Junit } else { self.0.spec.report }
+    }
+
     /// Whether a file sways tests without being one: restored before every grading.
-    pub fn sways(&self, _path: &RelPath) -> bool {
-        todo!()
+    pub fn sways(&self, path: &RelPath) -> bool {
+        self.0.ground.sways(&self.0.spec, path)
     }
+
     /// Whether a *new* file would be imported in place of the framework or the standard library.
-    pub fn shadows(&self, _path: &RelPath) -> bool {
-        todo!()
+    pub fn shadows(&self, path: &RelPath) -> bool {
+        self.0.ground.shadows(&self.0.spec, path)
     }
+}
+
+/// The interpreter, the modules it must have unless a command of the user's runs the tests, and the
+/// plugins it may load.
+fn python_tools(
+    spec: &Spec,
+    tree: &dyn Tree,
+    root: &Path,
+    machine: &Machine,
+    commanded: bool,
+) -> Result<Tools, Error> {
+    let python = python::find(root, machine)?;
+    if !commanded && let Some(module) = spec.needs.modules.iter().find(|module| !python.has(module))
+    {
+        let interpreter = python.program.clone();
+        let install = spec.needs.install.replace("{python}", &interpreter.display().to_string());
+        return Err(Error::NoModule { module: module.clone(), interpreter, install });
+    }
+    let mut tools = python.tools();
+    if python.uses_user_packages() {
+        tools.env.insert("PYTHONNOUSERSITE".into(), OsString::new());
+    }
+    if let Some(plugins) = &spec.plugins {
+        let modules = plugins_to_load(plugins, &python, tree);
+        if !modules.is_empty() {
+            tools.env.insert((&plugins.variable).into(), modules.join(",").into());
+        }
+    }
+    Ok(tools)
+}
+
+/// Cargo, and a Python for the parser.
+fn cargo_tools(root: &Path, machine: &Machine) -> Result<Tools, Error> {
+    let mut tools = cargo::tools(root, machine)?;
+    let python = python::find(root, machine)?;
+    tools.mounts.extend(python.tools().mounts);
+    tools.env.insert("PYTHON".into(), python.program.clone().into());
+    Ok(tools)
+}
+
+/// What the specification says beside what was found on the machine, which wins.
+fn with_constants(mut tools: Tools, spec: &Spec) -> Tools {
+    for (name, value) in &spec.env {
+        tools.env.entry(name.into()).or_insert_with(|| value.into());
+    }
+    tools.caches = spec.cache.directories.iter().map(PathBuf::from).collect();
+    tools
+}
+
+fn test_files(spec: &Spec, reader: &Reader<'_>) -> Vec<RelPath> {
+    match spec.tools {
+        ToolKind::Python => reader.test_files(&spec.tests),
+        ToolKind::Cargo => cargo::Crates::of(reader).test_files(),
+    }
+}
+
+/// A sharper reason where the tree shows one.
+fn explained(error: Error, reader: &Reader<'_>) -> Error {
+    let tested = |path: &&RelPath| {
+        path.extension() == "rs" && detect::contains(&reader.bytes(path), b"#[test]")
+    };
+    let nothing = matches!(error, Error::NoTests | Error::NoTestsFor { .. });
+    let crates = reader.named("Cargo.toml").next().is_some();
+    if nothing && crates && reader.paths().iter().any(|path| tested(&path)) {
+        return Error::UnitTestsOnly;
+    }
+    error
+}
+
+fn plugins_to_load(
+    plugins: &spec::Plugins,
+    python: &python::Python,
+    tree: &dyn Tree,
+) -> Vec<String> {
+    let settings: Vec<_> = plugins
+        .settings
+        .iter()
+        .filter_map(|name| tree.read(&RelPath::parse(name.as_bytes()).ok()?))
+        .collect();
+    let asked = |options: &Vec<String>| {
+        let holds = |file: &crate::tree::File, option: &String| {
+            detect::contains(&file.bytes, option.as_bytes())
+        };
+        options.iter().any(|option| settings.iter().any(|file| holds(file, option)))
+    };
+    let mut modules: Vec<String> = python
+        .entry_points(&plugins.entry_points)
+        .into_iter()
+        .filter(|(name, _)| plugins.refused.get(name).is_none_or(asked))
+        .map(|(_, module)| module)
+        .collect();
+    modules.sort();
+    modules.dedup();
+    modules
 }

@@ -1,9 +1,23 @@
 //! Runs commands on a copy under limits: the only place that starts processes.
+//!
+//! A command sees a tree that is an overlay on frozen layers, the machine's programs read-only, a
+//! loopback interface, and nothing else; it has no rights and cannot get any. The work is done by a
+//! helper, which is this program started again with an empty environment: it enters new namespaces
+//! and becomes the first process of a new process list. A socket joins it to the supervisor; when that
+//! closes, for whatever reason, everything inside ends.
+//!
+//! What is not bounded: kernel memory that belongs to no process (a `memfd` nobody maps, System V
+//! shared memory) and flaws of the kernel itself.
+
+#[cfg_attr(not(target_os = "linux"), path = "sandbox/elsewhere.rs")]
+mod native;
 
 use crate::tree::{Changes, RelPath};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// How strongly a run was isolated; written in every result. Tiers B and C come later.
@@ -15,7 +29,9 @@ pub enum Tier {
 
 /// A sandbox that the functional probe found to work on this machine. Cheap to clone.
 #[derive(Clone, Debug)]
-pub struct Sandbox {}
+pub struct Sandbox {
+    machine: Arc<native::Machine>,
+}
 
 /// Why no tier works here, and what to do about it.
 #[derive(Debug, thiserror::Error)]
@@ -27,7 +43,24 @@ pub struct Unavailable {
 
 /// The sandbox itself could not do its work: never evidence about the code under test.
 #[derive(Debug, thiserror::Error)]
-pub enum Error {}
+pub enum Error {
+    /// The view or the step is not one that can be run.
+    #[error("the sandbox was asked for something impossible: {0}")]
+    View(String),
+    #[error("the sandbox could not be set up: {0}; `doctor` says what this machine lacks")]
+    Setup(String),
+    /// The helper died, or was killed from outside or for want of memory.
+    #[error("the sandbox broke down: {0}; try again, and with less in parallel if memory is short")]
+    Lost(String),
+    /// A program that is not there or not executable.
+    #[error("`{program}` could not be started in the sandbox: {reason}")]
+    NotStarted { program: String, reason: String },
+    /// A file of a step or of changes: a directory or a symbolic link is in its way, or the disk limit is reached.
+    #[error("`{path}` could not be written in the sandbox: {reason}")]
+    NotWritten { path: String, reason: String },
+    #[error("cannot {what}: {source}")]
+    Io { what: &'static str, source: std::io::Error },
+}
 
 /// A directory of the machine shown inside at its own or another absolute path.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -137,7 +170,10 @@ pub struct Finished {
 
 /// One live sandbox: the view, kept between steps. Dropping it kills everything inside.
 #[derive(Debug)]
-pub struct Session {}
+pub struct Session {
+    live: native::Live,
+    root: PathBuf,
+}
 
 /// What changed in the tree during a session: the upper directory read by the init process.
 #[derive(Clone, Debug, Default)]
@@ -150,55 +186,77 @@ pub struct ChangeSet {
 
 /// A flag that many runs share. Setting it ends them promptly.
 #[derive(Clone, Debug, Default)]
-pub struct Cancel {}
+pub struct Cancel(Arc<AtomicBool>);
 
 impl Cancel {
     pub fn new() -> Self {
-        todo!()
+        Self::default()
     }
+
     pub fn cancel(&self) {
-        todo!()
+        self.0.store(true, Ordering::Relaxed);
     }
+
     pub fn is_cancelled(&self) -> bool {
-        todo!()
+        self.0.load(Ordering::Relaxed)
     }
 }
 
 impl Sandbox {
     /// Chooses the tier by doing: a run that writes, deletes and re-makes a directory, uses its own
     /// loopback and is refused a forbidden read. `scratch` is a directory of ours for the probe.
-    pub fn probe(_scratch: &Path) -> Result<Self, Unavailable> {
-        todo!()
+    ///
+    /// The running program serves as the helper, so its `main` must begin with [`helper_main`].
+    pub fn probe(scratch: &Path) -> Result<Self, Unavailable> {
+        Self::probe_with(Path::new("/proc/self/exe"), scratch)
     }
+
+    /// [`probe`](Self::probe) with another program as the helper: one whose `main` begins with [`helper_main`].
+    pub fn probe_with(helper: &Path, scratch: &Path) -> Result<Self, Unavailable> {
+        native::Machine::probe(helper, scratch).map(|machine| Self { machine: Arc::new(machine) })
+    }
+
     pub fn tier(&self) -> Tier {
-        todo!()
+        Tier::A
     }
+
     /// Which uid and gid files of a base must have: `Some` when started as root.
     pub fn owner(&self) -> Option<(u32, u32)> {
-        todo!()
+        self.machine.owner
     }
-    pub fn open(&self, _view: &View) -> Result<Session, Error> {
-        todo!()
+
+    /// Builds the view. The first step starts at once.
+    pub fn open(&self, view: &View) -> Result<Session, Error> {
+        let mut live = native::Live::start(&self.machine, view)?;
+        live.wait_ready()?;
+        Ok(Session { live, root: view.root.clone() })
     }
+
     /// `open`, one step, close.
-    pub fn run(&self, _view: &View, _step: &Step, _cancel: &Cancel) -> Result<Finished, Error> {
-        todo!()
+    pub fn run(&self, view: &View, step: &Step, cancel: &Cancel) -> Result<Finished, Error> {
+        native::Live::start(&self.machine, view)?.run(step, cancel)
     }
 }
 
 impl Session {
-    pub fn run(&mut self, _step: &Step, _cancel: &Cancel) -> Result<Finished, Error> {
-        todo!()
+    /// Runs one command; when this returns, it and everything it started is gone.
+    pub fn run(&mut self, step: &Step, cancel: &Cancel) -> Result<Finished, Error> {
+        self.live.run(step, cancel)
     }
+
+    /// What the steps so far, and the view's own changes, made of the layers.
     pub fn changes(&mut self) -> Result<ChangeSet, Error> {
-        todo!()
+        self.live.changes()
     }
+
     /// Where a path of the tree is inside.
-    pub fn path_of(&self, _path: &RelPath) -> PathBuf {
-        todo!()
+    pub fn path_of(&self, path: &RelPath) -> PathBuf {
+        self.root.join(path.as_str())
     }
 }
 
 /// The helper's early exit: `main` calls this before anything else; it returns at once unless the
 /// process was started as the sandbox's own helper.
-pub fn helper_main() {}
+pub fn helper_main() {
+    native::helper_main();
+}

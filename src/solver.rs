@@ -87,10 +87,10 @@ pub fn solve(
         reason,
         flags: Vec::new(),
     };
-    let task = match Task::of(harness, artifact) {
+    let task = match Task::of(harness.base(), artifact) {
         Ok(task) => task,
         Err(refusal) => {
-            let reason = Reason::NoVerdict(refusal.to_string());
+            let reason = Reason::Unplayable(refusal.to_string());
             return Ok(vec![unsolved(reason); request.attempts]);
         }
     };
@@ -128,7 +128,7 @@ impl<'a> Bench<'a> {
         task: &'a Task,
         program: Program<'_>,
     ) -> Result<Result<Self, Reason>, Error> {
-        let state = task.with_oracle(harness);
+        let state = task.with_oracle().clone();
         let how = How { hash_seed: 0, audience: Audience::Solver };
         let run = harness.run(&state, program, how, false)?;
         let verdicts = match run.verdicts {
@@ -146,7 +146,7 @@ impl<'a> Bench<'a> {
             return Ok(Err(Reason::NoVerdict(text.to_owned())));
         }
         let files = files_of(&failing, &task.test_files);
-        let coverage = harness.coverage(&state, &files)?;
+        let coverage = harness.coverage(&state, &files, None)?;
         let tree = Overlaid { base: harness.base(), changes: &state };
         let runner = harness.runner();
         let failure = survey::Failure {

@@ -5,6 +5,9 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
+#[cfg(test)]
+mod tests;
+
 /// A relative path inside a source tree: UTF-8, `/`-separated, normalised, never leaving the tree.
 ///
 /// Construction refuses whatever could reach outside the tree or into version control, so code that
@@ -104,6 +107,19 @@ fn names_version_control(part: &str) -> bool {
 impl fmt::Display for RelPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
+    }
+}
+
+impl serde::Serialize for RelPath {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.0)
+    }
+}
+
+impl<'de> serde::Deserialize<'de> for RelPath {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let path = String::deserialize(deserializer)?;
+        Self::parse(path.as_bytes()).map_err(serde::de::Error::custom)
     }
 }
 

@@ -1,47 +1,65 @@
 //! The repository in play: what the developer sees, frozen into a base of our own.
+//!
+//! Invariants: the developer's tree is only ever read, and nothing is run in it. A base is visible
+//! under its final name only when it is complete, and is never written again. Two bases of one
+//! content have one id.
 
-use crate::tree::{File, RelPath, Tree};
+mod base;
+mod blobs;
+mod build;
+mod error;
+mod files;
+mod freeze;
+mod git;
+mod known;
+mod listing;
+mod prune;
+mod report;
+mod seen;
+mod skip;
+mod state;
+#[cfg(test)]
+mod tests;
+
+pub use base::{Base, Drift};
+pub use error::Error;
+pub use freeze::Freezing;
+pub use git::{Head, Vcs};
+pub use report::FreezeReport;
+
 use std::path::{Path, PathBuf};
-
-/// A frozen copy of what the developer sees, made once per content, never written again.
-#[derive(Clone, Debug)]
-pub struct Base {
-    /// SHA-256 over the listing and contents.
-    pub id: String,
-    /// The directory that serves as the lowest layer.
-    pub dir: PathBuf,
-    /// The original root: where the tree appears in a sandbox.
-    pub root: PathBuf,
-}
-
-impl Tree for Base {
-    fn read(&self, _path: &RelPath) -> Option<File> {
-        todo!()
-    }
-    fn paths(&self) -> Vec<RelPath> {
-        todo!()
-    }
-}
+use std::time::SystemTime;
 
 /// A directory opened for play, with its own state directory.
 #[derive(Clone, Debug)]
 pub struct Workspace {
-    /// Canonical.
+    /// Canonical. Always the directory that was asked for, also where the git repository around it
+    /// begins further up: what is played on is then the part of that repository below `root`.
     pub root: PathBuf,
     /// This workspace's own state directory, mode 0700.
     pub state: PathBuf,
 }
 
-#[derive(Debug, thiserror::Error)]
-pub enum Error {}
-
 impl Workspace {
-    /// `state_root` is the parent of all workspaces' state directories.
-    pub fn open(_dir: &Path, _state_root: &Path) -> Result<Self, Error> {
-        todo!()
+    /// `state_root` is the parent of all workspaces' state directories; it is made if absent.
+    pub fn open(dir: &Path, state_root: &Path) -> Result<Self, Error> {
+        let root = git::playable_root(dir)?;
+        let state = state::open(&root, state_root)?;
+        Ok(Self { root, state })
     }
+
     /// `owner`: uid and gid the base's files must have (see `Sandbox::owner`).
-    pub fn freeze(&self, _owner: Option<(u32, u32)>) -> Result<Base, Error> {
-        todo!()
+    pub fn freeze(&self, owner: Option<(u32, u32)>) -> Result<Base, Error> {
+        self.freeze_with(&Freezing { owner, ..Freezing::at(SystemTime::now()) })
+    }
+
+    /// `freeze` with the clock and the limits given. The base's `report` tells what it took.
+    pub fn freeze_with(&self, options: &Freezing) -> Result<Base, Error> {
+        freeze::freeze(self, options)
+    }
+
+    /// The version control around the root; `None` for a plain folder.
+    pub fn vcs(&self) -> Result<Option<Vcs>, Error> {
+        git::describe(&self.root)
     }
 }

@@ -4,12 +4,15 @@ use super::hunk::Line;
 use super::{FilePatch, Hunk, Kind, Mode, ModeChange, Patch};
 use crate::text;
 use crate::tree::{Changes, File, RelPath, Tree};
+use std::collections::BTreeMap;
+use std::ops::Range;
 
 const CONTEXT: usize = 3;
 
-/// From how many differing lines on a file's middle is replaced as one piece: finding the least
-/// difference takes time that grows with the square.
-const MOST_COMPARED: usize = 50_000;
+/// The most lines, of both sides together, among which the least difference is looked for: that
+/// takes time that grows with their square. Longer stretches are first cut at lines that stand once
+/// on each side, and one that cannot be cut is replaced as a whole.
+pub(super) const MOST_COMPARED: usize = 5000;
 
 pub(super) fn between(base: &dyn Tree, changes: &Changes) -> Patch {
     let changes = changes.against(base);
@@ -30,47 +33,121 @@ fn file(path: &RelPath, old: Option<&File>, new: Option<&File>) -> Option<FilePa
         }
     };
     let bytes = |file: Option<&File>| file.map(|file| file.bytes.clone()).unwrap_or_default();
-    Some(FilePatch { kind, hunks: hunks(&bytes(old), &bytes(new)) })
+    Some(FilePatch { kind, hunks: hunks(&bytes(old), &bytes(new), MOST_COMPARED) })
 }
 
-fn hunks(old: &[u8], new: &[u8]) -> Vec<Hunk> {
-    if old == new {
-        return Vec::new();
+/// Lines of the old side that lines of the new side take the place of.
+#[derive(Clone)]
+struct Piece {
+    old: Range<usize>,
+    new: Range<usize>,
+}
+
+impl Piece {
+    fn len(&self) -> usize {
+        self.old.len() + self.new.len()
     }
-    let (old_lines, new_lines): (Vec<_>, Vec<_>) =
-        (text::lines(old).collect(), text::lines(new).collect());
+}
+
+/// The hunks from one text to another; `most` is [`MOST_COMPARED`] but for tests.
+pub(super) fn hunks(old: &[u8], new: &[u8], most: usize) -> Vec<Hunk> {
+    let (old, new): (Vec<_>, Vec<_>) = (text::lines(old).collect(), text::lines(new).collect());
+    let mut groups: Vec<Vec<Piece>> = Vec::new();
+    for piece in differences(&old, &new, most) {
+        match groups.last_mut() {
+            // Contexts that would touch are one hunk, as git has it.
+            Some(group) if piece.old.start - group[group.len() - 1].old.end <= 2 * CONTEXT => {
+                group.push(piece);
+            }
+            _ => groups.push(vec![piece]),
+        }
+    }
+    groups.iter().map(|group| hunk(&old, &new, group)).collect()
+}
+
+fn hunk(old: &[&[u8]], new: &[&[u8]], group: &[Piece]) -> Hunk {
+    let at = group[0].old.start.saturating_sub(CONTEXT);
+    let mut lines = Vec::new();
+    let mut done = at;
+    for piece in group {
+        lines.extend(old[done..piece.old.start].iter().map(|line| Line::Context(line.to_vec())));
+        lines.extend(old[piece.old.clone()].iter().map(|line| Line::Removed(line.to_vec())));
+        lines.extend(new[piece.new.clone()].iter().map(|line| Line::Added(line.to_vec())));
+        done = piece.old.end;
+    }
+    lines.extend(old[done..].iter().take(CONTEXT).map(|line| Line::Context(line.to_vec())));
+    Hunk { at, lines }
+}
+
+/// What differs, ascending; at least one equal line stands between two pieces.
+fn differences(old: &[&[u8]], new: &[&[u8]], most: usize) -> Vec<Piece> {
     let same = |(a, b): &(&&[u8], &&[u8])| a == b;
-    let head = old_lines.iter().zip(&new_lines).take_while(same).count();
-    let (old_rest, new_rest) = (&old_lines[head..], &new_lines[head..]);
-    let tail = old_rest.iter().rev().zip(new_rest.iter().rev()).take_while(same).count();
-    if old_rest.len() + new_rest.len() - 2 * tail > MOST_COMPARED {
-        return vec![replacement(&old_lines, &new_lines, head, tail)];
+    let head = old.iter().zip(new).take_while(same).count();
+    let tail = old[head..].iter().rev().zip(new[head..].iter().rev()).take_while(same).count();
+    let all = Piece { old: head..old.len() - tail, new: head..new.len() - tail };
+    let parts = if all.len() > most { cut(old, new, &all) } else { vec![all] };
+    parts.iter().flat_map(|part| least(old, new, part, most)).collect()
+}
+
+/// The least difference of one part.
+fn least(old: &[&[u8]], new: &[&[u8]], part: &Piece, most: usize) -> Vec<Piece> {
+    if part.len() > most {
+        return vec![part.clone()];
     }
+    let (old, new) = (old[part.old.clone()].concat(), new[part.new.clone()].concat());
     let mut options = diffy::DiffOptions::new();
-    options.set_context_len(CONTEXT);
-    options.create_patch_bytes(old, new).hunks().iter().map(taken).collect()
-}
-
-fn taken(hunk: &diffy::Hunk<'_, [u8]>) -> Hunk {
-    let range = hunk.old_range();
-    let line = |line: &diffy::Line<'_, [u8]>| match *line {
-        diffy::Line::Context(text) => Line::Context(text.to_vec()),
-        diffy::Line::Delete(text) => Line::Removed(text.to_vec()),
-        diffy::Line::Insert(text) => Line::Added(text.to_vec()),
-    };
+    options.set_context_len(0);
+    let patch = options.create_patch_bytes(&old, &new);
     // An empty range names the line before it.
-    let at = if range.is_empty() { range.start() } else { range.start() - 1 };
-    Hunk { at, lines: hunk.lines().iter().map(line).collect() }
+    let range = |range: diffy::HunkRange, from: usize| {
+        let start = from + if range.is_empty() { range.start() } else { range.start() - 1 };
+        start..start + range.len()
+    };
+    let piece = |hunk: &diffy::Hunk<'_, [u8]>| Piece {
+        old: range(hunk.old_range(), part.old.start),
+        new: range(hunk.new_range(), part.new.start),
+    };
+    patch.hunks().iter().map(piece).collect()
 }
 
-/// One hunk that replaces all but the `head` first and `tail` last lines, which are equal.
-fn replacement(old: &[&[u8]], new: &[&[u8]], head: usize, tail: usize) -> Hunk {
-    let at = head.saturating_sub(CONTEXT);
-    let (old_end, new_end) = (old.len() - tail, new.len() - tail);
-    let owned = |line: &&[u8]| line.to_vec();
-    let before = old[at..head].iter().map(owned).map(Line::Context);
-    let removed = old[head..old_end].iter().map(owned).map(Line::Removed);
-    let added = new[head..new_end].iter().map(owned).map(Line::Added);
-    let after = old[old_end..].iter().take(CONTEXT).map(owned).map(Line::Context);
-    Hunk { at, lines: before.chain(removed).chain(added).chain(after).collect() }
+/// Cuts a part at lines that stand once in each of its sides, as patience diff does.
+fn cut(old: &[&[u8]], new: &[&[u8]], part: &Piece) -> Vec<Piece> {
+    let mut places: BTreeMap<&[u8], (Vec<usize>, Vec<usize>)> = BTreeMap::new();
+    part.old.clone().for_each(|at| places.entry(old[at]).or_default().0.push(at));
+    part.new.clone().for_each(|at| places.entry(new[at]).or_default().1.push(at));
+    let mut once: Vec<(usize, usize)> = places
+        .into_values()
+        .filter_map(|(old, new)| match (old.as_slice(), new.as_slice()) {
+            ([old], [new]) => Some((*old, *new)),
+            _ => None,
+        })
+        .collect();
+    once.sort_unstable();
+    let (mut parts, mut from) = (Vec::new(), (part.old.start, part.new.start));
+    for (old, new) in longest_ascent(&once) {
+        parts.push(Piece { old: from.0..old, new: from.1..new });
+        from = (old + 1, new + 1);
+    }
+    parts.push(Piece { old: from.0..part.old.end, new: from.1..part.new.end });
+    parts
+}
+
+/// The longest run of pairs, sorted by their first number, in which the second ascends too.
+fn longest_ascent(pairs: &[(usize, usize)]) -> Vec<(usize, usize)> {
+    // For each length, the pair with the least second number that ends such a run.
+    let mut ends: Vec<usize> = Vec::new();
+    let mut before: Vec<Option<usize>> = Vec::with_capacity(pairs.len());
+    for (index, pair) in pairs.iter().enumerate() {
+        let length = ends.partition_point(|end| pairs[*end].1 < pair.1);
+        before.push(length.checked_sub(1).map(|shorter| ends[shorter]));
+        if length == ends.len() { ends.push(index) } else { ends[length] = index }
+    }
+    let mut run = Vec::new();
+    let mut next = ends.last().copied();
+    while let Some(index) = next {
+        run.push(pairs[index]);
+        next = before[index];
+    }
+    run.reverse();
+    run
 }

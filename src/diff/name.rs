@@ -52,13 +52,24 @@ pub(super) fn stripped<'n>(old: &'n [u8], new: &'n [u8]) -> (&'n [u8], &'n [u8])
     (old, new)
 }
 
-/// Writes a name with its prefix, quoted where git needs it. Bytes beyond ASCII stay as they are.
+/// Writes a name that fills the rest of its line, quoted where git needs it, or GNU patch, which
+/// strips outer spaces. Bytes beyond ASCII stay as they are.
 pub(super) fn write(out: &mut Vec<u8>, prefix: &str, name: &str) {
-    if !name.bytes().any(|byte| byte.is_ascii_control() || byte == b'"' || byte == b'\\') {
+    let special = |byte: u8| byte.is_ascii_control() || byte == b'"' || byte == b'\\';
+    if name.bytes().any(special) || name.trim_matches(' ') != name {
+        write_quoted(out, prefix, name);
+    } else {
         out.extend_from_slice(prefix.as_bytes());
         out.extend_from_slice(name.as_bytes());
-        return;
     }
+}
+
+/// Writes a name of a `diff --git` line. GNU patch ends one at a space unless it is quoted.
+pub(super) fn write_word(out: &mut Vec<u8>, prefix: &str, name: &str) {
+    if name.contains(' ') { write_quoted(out, prefix, name) } else { write(out, prefix, name) }
+}
+
+fn write_quoted(out: &mut Vec<u8>, prefix: &str, name: &str) {
     out.push(b'"');
     out.extend_from_slice(prefix.as_bytes());
     for byte in name.bytes() {

@@ -211,20 +211,11 @@ struct Body {
     lines: Vec<Line>,
     old_left: usize,
     new_left: usize,
-    /// A side that has had its last line, the one without a newline.
-    old_closed: bool,
-    new_closed: bool,
 }
 
 impl Body {
     fn read(cursor: &mut Cursor, old: usize, new: usize) -> Result<Vec<Line>, Refusal> {
-        let mut body = Self {
-            lines: Vec::new(),
-            old_left: old,
-            new_left: new,
-            old_closed: false,
-            new_closed: false,
-        };
+        let mut body = Self { lines: Vec::new(), old_left: old, new_left: new };
         loop {
             let fault = |reason| Refusal::Hunk { line: cursor.number(), reason };
             let full = body.old_left == 0 && body.new_left == 0;
@@ -253,9 +244,6 @@ impl Body {
             b'+' => (Line::Added(text), 0, 1),
             _ => return Err(HunkFault::BadLine),
         };
-        if (old == 1 && self.old_closed) || (new == 1 && self.new_closed) {
-            return Err(HunkFault::NoNewline);
-        }
         self.old_left = self.old_left.checked_sub(old).ok_or(HunkFault::TooMany)?;
         self.new_left = self.new_left.checked_sub(new).ok_or(HunkFault::TooMany)?;
         self.lines.push(line);
@@ -269,14 +257,12 @@ impl Body {
         if last.text().len() < 2 || last.text_mut().pop_if(|byte| *byte == b'\n').is_none() {
             return Err(HunkFault::NoNewline);
         }
-        let (old, new) = match last {
-            Line::Context(_) => (true, true),
-            Line::Removed(_) => (true, false),
-            Line::Added(_) => (false, true),
+        let more = match last {
+            Line::Context(_) => self.old_left + self.new_left,
+            Line::Removed(_) => self.old_left,
+            Line::Added(_) => self.new_left,
         };
-        self.old_closed |= old;
-        self.new_closed |= new;
-        if (self.old_closed && self.old_left > 0) || (self.new_closed && self.new_left > 0) {
+        if more > 0 {
             return Err(HunkFault::NoNewline);
         }
         Ok(())

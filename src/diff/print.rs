@@ -48,9 +48,9 @@ fn header(out: &mut Vec<u8>, kind: &Kind) {
 
 fn git_line(out: &mut Vec<u8>, old: &RelPath, new: &RelPath) {
     out.extend_from_slice(b"diff --git ");
-    name::write(out, "a/", old.as_str());
+    name::write_word(out, "a/", old.as_str());
     out.push(b' ');
-    name::write(out, "b/", new.as_str());
+    name::write_word(out, "b/", new.as_str());
     out.push(b'\n');
 }
 

@@ -40,6 +40,13 @@ fn alpha_and_the_invalid_reward_are_the_callers() {
 }
 
 #[test]
+fn all_and_none_cost_alpha_to_the_last_bit() {
+    let scheme = Scheme { alpha: 0.3, ..Scheme::default() };
+    assert_eq!(scheme.injector(Some(1.0)), Ok(-0.3));
+    assert_eq!(scheme.injector(Some(0.0)), Ok(-0.3));
+}
+
+#[test]
 fn the_solver_gets_one_or_minus_one() {
     assert!((solver(true) - 1.0).abs() < f64::EPSILON);
     assert!((solver(false) + 1.0).abs() < f64::EPSILON);

@@ -8,6 +8,7 @@ use super::roles::{self, Compiled};
 use super::walk;
 use crate::tree::RelPath;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 use tree_sitter_language::LanguageFn;
@@ -47,6 +48,11 @@ impl Language {
         compiled.as_deref().map_err(Clone::clone)
     }
 
+    /// Whether the queries compile. They are compiled once, here or at the first parse.
+    pub fn check(&self) -> Result<(), GrammarError> {
+        self.compile().map(|_| ())
+    }
+
     pub fn name(&self) -> &str {
         &self.0.grammar.name
     }
@@ -68,9 +74,10 @@ impl Language {
     /// Never fails: what is not understood is counted in [`Parsed::syntax_errors`].
     pub fn parse(&self, source: impl Into<Arc<[u8]>>) -> Parsed {
         let source: Arc<[u8]> = source.into();
-        let lists = match (self.tree(&source), self.compile()) {
+        let readable = readable(&source);
+        let lists = match (self.tree(&readable), self.compile()) {
             (Some(tree), Ok(queries)) => {
-                let roles = roles::collect(queries, &tree, &source);
+                let roles = roles::collect(queries, &tree, &readable);
                 walk::walk(&tree, &source, &roles, &self.0.grammar.separator)
             }
             _ => walk::Lists { syntax_errors: 1, ..walk::Lists::default() },
@@ -80,7 +87,7 @@ impl Language {
 
     /// Only the number of syntax errors, several times cheaper than [`Language::parse`].
     pub fn syntax_errors(&self, source: &[u8]) -> usize {
-        let Some(tree) = self.tree(source) else { return 1 };
+        let Some(tree) = self.tree(&readable(source)) else { return 1 };
         if !tree.root_node().has_error() {
             return 0;
         }
@@ -201,6 +208,20 @@ impl fmt::Debug for Language {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Language({})", self.name())
     }
+}
+
+/// The source as the parser reads it: it knows UTF-8 only, so every byte of another encoding becomes
+/// a letter. Offsets stay.
+fn readable(source: &[u8]) -> Cow<'_, [u8]> {
+    if std::str::from_utf8(source).is_ok() {
+        return Cow::Borrowed(source);
+    }
+    let mut bytes = Vec::with_capacity(source.len());
+    for chunk in source.utf8_chunks() {
+        bytes.extend_from_slice(chunk.valid().as_bytes());
+        bytes.extend(chunk.invalid().iter().map(|_| b'x'));
+    }
+    Cow::Owned(bytes)
 }
 
 /// A template with its places filled. A byte string that is put in is not looked at again.

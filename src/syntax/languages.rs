@@ -49,7 +49,20 @@ macro_rules! folders {
 }
 
 /// A folder that inherits comes after the one it inherits from.
-const FOLDERS: &[Folder] = &folders!["python", "rust"];
+const FOLDERS: &[Folder] = &folders![
+    "python",
+    "rust",
+    "javascript",
+    "typescript",
+    "tsx",
+    "go",
+    "java",
+    "c",
+    "cpp",
+    "ruby",
+    "php",
+    "csharp",
+];
 
 /// A query's text and the file that errors name.
 #[derive(Clone, Debug)]
@@ -124,7 +137,8 @@ impl Languages {
     }
 }
 
-/// Adds a folder to the drafts: over the language of its name, or over the one it inherits from.
+/// Adds a folder to the drafts: over the language of its name, or over the one it inherits from,
+/// less the queries that it `replaces`.
 fn add(
     drafts: &mut BTreeMap<String, Draft>,
     source: &GrammarSource,
@@ -138,6 +152,7 @@ fn add(
     let named = table.get("name").and_then(toml::Value::as_str);
     let name = named.or(source.folder.rsplit('/').next()).unwrap_or_default().to_owned();
     let inherits = table.remove("inherits");
+    let replaces = table.remove("replaces");
     let base = match inherits.as_ref().and_then(toml::Value::as_str) {
         Some(parent) => Some(drafts.get(parent).cloned().ok_or_else(|| GrammarError::Toml {
             file: file.clone(),
@@ -158,7 +173,12 @@ fn add(
             text: text.clone(),
         })
         .collect();
-    queries.append(&mut draft.queries);
+    let replaced = |query: &QueryText| {
+        let names = replaces.iter().filter_map(toml::Value::as_array).flatten();
+        let mut files = names.filter_map(|name| Some(format!("/{}.scm", name.as_str()?)));
+        files.any(|file| query.file.ends_with(&file))
+    };
+    queries.extend(draft.queries.drain(..).filter(|query| !replaced(query)));
     drafts.insert(name, Draft { file, toml: draft.toml, queries, from_user });
     Ok(())
 }

@@ -157,9 +157,11 @@ pub(super) fn next_line(source: &[u8], offset: usize) -> usize {
         .map_or(source.len(), |at| offset + at + 1)
 }
 
-/// Deletes a clause (`else`, `except`) and the blanks before it.
+/// Deletes a clause (`else`, `except`) and the blanks before it. Some grammars leave the word `else`
+/// out of it.
 pub(super) fn delete_clause(parsed: &Parsed, clause: &Span) -> Edit {
-    let before = parsed.source()[..clause.start].trim_ascii_end().len();
+    let before = parsed.source()[..clause.start].trim_ascii_end();
+    let before = before.strip_suffix(b"else").unwrap_or(before).trim_ascii_end().len();
     Edit::new(before..clause.end, b"")
 }
 

@@ -125,7 +125,11 @@ impl Parsed {
         self.newline
     }
 
-    pub(super) fn lines(&self) -> &LineIndex {
-        &self.lines
+    /// The names declared (not only assigned) in a range.
+    pub(super) fn declared_in(&self, span: &Span) -> &[Span] {
+        let declared = &self.lists.declared;
+        let from = declared.partition_point(|name| name.start < span.start);
+        let to = declared.partition_point(|name| name.start < span.end);
+        &declared[from..to]
     }
 }

@@ -20,6 +20,8 @@ pub(super) struct Lists {
     pub(super) expressions: Vec<Expression>,
     pub(super) imports: Vec<Import>,
     pub(super) comments: Vec<Span>,
+    /// Names where they are declared, in source order.
+    pub(super) declared: Vec<Span>,
     pub(super) attribute_names: BTreeSet<String>,
     pub(super) module_names: BTreeSet<String>,
 }
@@ -151,7 +153,7 @@ impl Walk<'_> {
             self.lists.assertions.push(assertion);
         }
         if roles.is(Flag::Scope) && !roles.is(Flag::Function) {
-            self.scopes.push(self.name_of(roles));
+            self.scopes.push(self.last_name_of(roles));
         }
         if roles.is(Flag::Function) {
             self.function(node, roles, whole, child);
@@ -161,6 +163,9 @@ impl Walk<'_> {
         }
         if roles.is(Flag::Local) {
             self.local(node, place);
+            if roles.is(Flag::Skip) {
+                self.lists.declared.push(node.byte_range());
+            }
         }
         if roles.is(Flag::Branch)
             && let Some(function) = place.function
@@ -224,10 +229,13 @@ impl Walk<'_> {
     fn block(&mut self, node: &Node<'_>, child: &Place) -> usize {
         let id = self.lists.blocks.len();
         let range = node.byte_range();
-        if let Some(function) = child.function
-            && self.lists.functions[function].body == range
+        // The outermost block comes first; some grammars put it inside the braces.
+        if let Some(function) = child.function.map(|function| &mut self.lists.functions[function])
+            && function.block.is_none()
+            && function.body.start <= range.start
+            && range.end <= function.body.end
         {
-            self.lists.functions[function].block = Some(id);
+            function.block = Some(id);
         }
         self.lists.blocks.push(Block {
             range,
@@ -240,6 +248,9 @@ impl Walk<'_> {
 
     fn function(&mut self, node: &Node<'_>, roles: &NodeRoles, range: Span, child: &mut Place) {
         let name = self.name_of(roles);
+        // A method outside its type names it.
+        let qualifier = roles.part(Part::Object).and_then(|span| self.utf8(span));
+        self.scopes.extend(qualifier);
         self.scopes.push(name.clone());
         let end = node.end_byte();
         let function = Function {
@@ -264,7 +275,7 @@ impl Walk<'_> {
     }
 
     fn test(&mut self, node: &Node<'_>, roles: &NodeRoles, range: Span, child: &mut Place) {
-        let name = self.name_of(roles);
+        let name = self.last_name_of(roles);
         let mut path = self.scopes.clone();
         path.push(name.clone());
         let is_function = roles.is(Flag::Function) && node.is_named();
@@ -279,8 +290,28 @@ impl Walk<'_> {
     }
 
     fn parameter(&mut self, node: &Node<'_>, roles: &NodeRoles, place: &Place) {
+        let Some(function) = place.function else { return };
+        if node.start_byte() >= self.lists.functions[function].body.start {
+            // A nameless function's, in the body.
+            return self.nameless_parameter(node, roles, function);
+        }
+        let parts = roles.parts();
+        let names: Vec<Span> = parts.all(Part::Name).cloned().collect();
+        let own = [node.byte_range()];
+        for span in if names.is_empty() { &own[..] } else { &names } {
+            self.add_parameter(span, roles, function);
+        }
+    }
+
+    fn nameless_parameter(&mut self, node: &Node<'_>, roles: &NodeRoles, function: usize) {
         let span = roles.part(Part::Name).cloned().unwrap_or(node.byte_range());
-        let Some((name, function)) = self.utf8(&span).zip(place.function) else { return };
+        if let Some(name) = self.utf8(&span) {
+            self.locals[function].insert(name);
+        }
+    }
+
+    fn add_parameter(&mut self, span: &Span, roles: &NodeRoles, function: usize) {
+        let Some(name) = self.utf8(span) else { return };
         let ty = roles.part(Part::Type);
         let default = roles.part(Part::Default).map(|value| {
             let from = ty.map_or(span.end, |ty| ty.end.max(span.end));
@@ -343,8 +374,16 @@ impl Walk<'_> {
     }
 
     fn name_of(&self, roles: &NodeRoles) -> String {
-        let name =
-            roles.part(Part::Name).map(|span| String::from_utf8_lossy(&self.source[span.clone()]));
+        self.unquoted(roles.parts().get(Part::Name))
+    }
+
+    /// A test or suite made by a call or macro has that one's name before its own.
+    fn last_name_of(&self, roles: &NodeRoles) -> String {
+        self.unquoted(roles.parts().all(Part::Name).last())
+    }
+
+    fn unquoted(&self, span: Option<&Span>) -> String {
+        let name = span.map(|span| String::from_utf8_lossy(&self.source[span.clone()]));
         name.unwrap_or_default().trim_matches(['"', '\'', '`']).to_owned()
     }
 

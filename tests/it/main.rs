@@ -1,1 +1,23 @@
+//! Tests of the real thing: the sources themselves, git, test runners, the sandbox, the binary.
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a test that cannot go on says so"
+)]
 
+mod bench;
+mod cases;
+mod cli;
+mod conditions;
+mod consistency;
+mod diff_git;
+mod grading;
+mod mcp;
+mod real;
+mod runner;
+mod sandbox;
+mod store;
+mod support;
+mod tidy;
+mod workspace;

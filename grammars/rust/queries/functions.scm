@@ -22,7 +22,7 @@
 (let_declaration pattern: (mut_pattern (identifier) @local @skip))
 (for_expression pattern: (identifier) @local @skip)
 (tuple_pattern (identifier) @local @skip)
-(tuple_struct_pattern (identifier) @local @skip)
+(tuple_struct_pattern type: (_) (identifier) @local @skip)
 (captured_pattern . (identifier) @local @skip)
 (ref_pattern (identifier) @local @skip)
 (mut_pattern (identifier) @local @skip)

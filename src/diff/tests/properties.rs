@@ -101,6 +101,20 @@ proptest! {
     }
 
     #[test]
+    fn hunks_are_right_however_little_is_compared((old, new) in pair(), most in 0..12usize) {
+        let x = path("x");
+        let kind = Kind::Modified { path: x.clone(), modes: None };
+        let file = FilePatch { kind, hunks: make::hunks(&old, &new, most) };
+        let patch = Patch { files: vec![file] };
+        let base: Changes = [(x.clone(), Some(File::plain(old)))].into_iter().collect();
+        let after = patch.apply(&base).expect("it applies").read(&x).expect("it is written");
+        prop_assert_eq!(&*after.bytes, &new[..]);
+        if !patch.files[0].hunks.is_empty() {
+            prop_assert_eq!(Patch::parse(&patch.to_bytes()), Ok(patch));
+        }
+    }
+
+    #[test]
     fn any_bytes_are_read_or_refused(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
         if let Ok(patch) = Patch::parse(&bytes) {
             prop_assert!(patch.is_empty());

@@ -236,6 +236,13 @@ fn call(collector: &mut Collector<'_>, expression: &Expression) {
         && !collector.language.typed()
     {
         let text = collector.text(argument);
+        // The call's parentheses may be what lets it go on over lines, or what binds it.
+        let loose = expression.parent.is_some()
+            && (!is_simple(text) || text.first().is_some_and(u8::is_ascii_digit));
+        let text = match loose || text.contains(&b'\n') {
+            true => [b"(", text, b")"].concat(),
+            false => text.to_vec(),
+        };
         collector.replace(Operator::CallToArgument, expression.function, &expression.range, text);
     }
 }

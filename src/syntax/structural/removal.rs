@@ -49,6 +49,9 @@ pub fn removals(parsed: &Parsed, language: &Language) -> Vec<Removal> {
                 {
                     break;
                 }
+                if language.typed() && is_used_later(parsed, &ids[..length], block.range.end) {
+                    continue;
+                }
                 let edits = delete(parsed, language, &ids[..length]);
                 push(parsed, &mut found, RemovalKind::Statements, block.function, edits);
             }
@@ -58,12 +61,38 @@ pub fn removals(parsed: &Parsed, language: &Language) -> Vec<Removal> {
         branches(parsed, language, id, statement, &mut found);
     }
     for (id, function) in parsed.functions().iter().enumerate() {
-        if let Some(statement) = function.statement {
+        let used = || language.typed() && is_used_elsewhere(parsed, function);
+        if let Some(statement) = function.statement.filter(|_| !used()) {
             let edits = delete(parsed, language, &[statement]);
             push(parsed, &mut found, RemovalKind::Function, Some(id), edits);
         }
     }
     found
+}
+
+/// A name that these statements declare stands in the rest of their block: without it nothing
+/// compiles.
+fn is_used_later(parsed: &Parsed, ids: &[usize], block_end: usize) -> bool {
+    let (Some(first), Some(last)) = (ids.first(), ids.last()) else { return false };
+    let span = parsed.statements()[*first].range.start..parsed.statements()[*last].range.end;
+    let rest = parsed.text(&(span.end..block_end.max(span.end)));
+    parsed.declared_in(&span).iter().any(|name| has_word(rest, parsed.text(name)))
+}
+
+fn is_used_elsewhere(parsed: &Parsed, function: &Function) -> bool {
+    let name = function.name.as_bytes();
+    let source = parsed.source();
+    has_word(&source[..function.range.start], name) || has_word(&source[function.range.end..], name)
+}
+
+fn has_word(text: &[u8], word: &[u8]) -> bool {
+    let part = |byte: Option<&u8>| byte.is_some_and(|it| it.is_ascii_alphanumeric() || *it == b'_');
+    let Some((first, _)) = word.split_first() else { return false };
+    let starts = text.iter().enumerate().filter(|(_, byte)| *byte == first).map(|(at, _)| at);
+    let mut words = starts.filter(|at| text[*at..].starts_with(word));
+    words.any(|at| {
+        !part(at.checked_sub(1).and_then(|before| text.get(before))) && !part(text.get(at + word.len()))
+    })
 }
 
 fn stays(parsed: &Parsed, language: &Language, statement: &Statement) -> bool {

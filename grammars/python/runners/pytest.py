@@ -1,0 +1,161 @@
+"""Runs pytest on the files named in argv[1] and writes one line of JSON per test to argv[2]."""
+import json
+import os
+import sys
+
+import pytest
+
+ORDER = ["passed", "skipped", "error", "failed"]
+
+
+def text(name):
+    return name.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+class Recorder:
+    """Merges the reports of a test's phases into one outcome; ends with the number of lines.
+
+    A report without the closing line is no report: the process died or the session was stopped.
+    """
+
+    def __init__(self, path, files, excluded):
+        self.root = os.getcwd()
+        self.files = set(files)
+        self.folders = {os.path.dirname(name) or "." for name in files}
+        for folder in list(self.folders):
+            while folder not in ("", "."):
+                folder = os.path.dirname(folder)
+                self.folders.add(folder or ".")
+        self.excluded = set(excluded)
+        self.only = self.begin = self.end = None
+        self.out = open(path, "w", encoding="ascii")
+        self.pid = os.getpid()
+        self.outcomes = {}
+        self.expected = 0
+        self.finished = 0
+        self.lines = 0
+
+    def write(self, **line):
+        if os.getpid() == self.pid:
+            self.out.write(json.dumps(line) + "\n")
+            self.out.flush()
+            self.lines += 1
+
+    def ignores(self, path):
+        name = os.path.relpath(str(path), self.root).replace(os.sep, "/")
+        if os.path.isdir(str(path)):
+            return None if name in self.folders else True
+        if name in self.files or os.path.basename(name) == "__init__.py":
+            return None
+        return True
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, config, items):
+        def chosen(item):
+            name = text(item.nodeid)
+            listed = self.only is None or name in self.only
+            return listed and item.nodeid.split("::")[0] in self.files and name not in self.excluded
+
+        dropped = [item for item in items if not chosen(item)]
+        if dropped:
+            items[:] = [item for item in items if chosen(item)]
+            config.hook.pytest_deselected(items=dropped)
+
+    def pytest_collection_finish(self, session):
+        self.expected = len(session.items)
+
+    def pytest_collectreport(self, report):
+        if report.failed or (report.skipped and report.nodeid):
+            outcome = "error" if report.failed else "skipped"
+            self.write(test=text(report.nodeid or "."), outcome=outcome)
+
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_runtest_protocol(self, item):
+        if self.begin:
+            self.begin(text(item.nodeid))
+        yield
+        if self.end:
+            self.end(text(item.nodeid))
+
+    def pytest_runtest_logreport(self, report):
+        outcome = report.outcome
+        if hasattr(report, "context") and outcome != "failed":
+            return  # a subtest: only its failure says something about the test
+        if outcome == "passed" and hasattr(report, "wasxfail"):
+            outcome = "skipped"
+        if outcome == "failed" and report.when != "call":
+            outcome = "error"
+        if outcome in ORDER:
+            before = self.outcomes.get(report.nodeid, "passed")
+            self.outcomes[report.nodeid] = max(before, outcome, key=ORDER.index)
+
+    def pytest_runtest_logfinish(self, nodeid):
+        self.finished += 1
+        self.write(test=text(nodeid), outcome=self.outcomes.pop(nodeid, "error"))
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self, exitstatus):
+        if int(exitstatus) in (0, 1, 5) and self.finished == self.expected:
+            self.write(end=self.lines)
+        else:
+            self.write(stopped="pytest ended with status %d after %d of %d tests"
+                       % (int(exitstatus), self.finished, self.expected))
+
+
+if int(pytest.__version__.split(".")[0]) >= 7:
+    class Chooser(Recorder):
+        @pytest.hookimpl(tryfirst=True)
+        def pytest_ignore_collect(self, collection_path):
+            return self.ignores(collection_path)
+else:
+    class Chooser(Recorder):
+        @pytest.hookimpl(tryfirst=True)
+        def pytest_ignore_collect(self, path):
+            return self.ignores(path)
+
+
+def outermost(files):
+    """The folders to collect from, none of them inside another."""
+    folders = sorted({os.path.dirname(name) or "." for name in files if os.path.isfile(name)})
+    if "." in folders:
+        return ["."]
+    return [f for f in folders if not any(f.startswith(g + "/") for g in folders)]
+
+
+def arguments(scratch):
+    """Options that win over `addopts`: no colour, no early stop, nothing kept, file order."""
+    options = ["-q", "--color=no", "--maxfail=0", "--continue-on-collection-errors", "--rootdir=.",
+               "-p", "no:randomly", "-p", "no:random_order", "-o", "cache_dir=" + scratch]
+    named = os.environ.get("PYTEST_PLUGINS", "")
+    if "xdist" in named or not os.environ.get("PYTEST_DISABLE_PLUGIN_AUTOLOAD"):
+        try:
+            import xdist  # noqa: F401
+            options.append("-n0")
+        except ImportError:
+            pass
+    return options
+
+
+def start(program):
+    """As `python -m pytest` does, but only now: nothing in the tree can pose as pytest."""
+    here = os.path.dirname(os.path.abspath(program))
+    sys.path[:] = [os.getcwd()] + [entry for entry in sys.path if os.path.abspath(entry) != here]
+
+
+def run(files, report, excluded=(), only=None, begin=None, end=None):
+    """Runs tests in this process. `begin` and `end` are called with a test's id around it."""
+    folders = outermost(files)
+    if not folders:
+        raise SystemExit("none of the test files exists")
+    recorder = Chooser(report, files, excluded)
+    recorder.only = None if only is None else set(only)
+    recorder.begin, recorder.end = begin, end
+    options = arguments(os.path.join(os.path.dirname(report), "cache"))
+    return int(pytest.main(options + ["--"] + folders, plugins=[recorder]))
+
+
+if __name__ == "__main__":
+    start(__file__)
+    with open(sys.argv[1], encoding="utf-8") as source:
+        chosen = json.load(source)
+    sys.exit(run(chosen["files"], sys.argv[2], chosen["excluded"]))

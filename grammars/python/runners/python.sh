@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# Runs the chosen tests with @FRAMEWORK@ and prints one line of JSON per test between two markers.
+# Run it from the root of the source tree. Needs bash and the project's own Python with @FRAMEWORK@;
+# the variable PYTHON names another interpreter. Exit status 0: a report was printed.
+set -u
+python=${PYTHON:-python3}
+dir=$(mktemp -d) || exit 2
+trap 'rm -rf "$dir"' EXIT
+unset PYTEST_ADDOPTS
+# A cache of our own: bytecode that lies beside the sources is never trusted.
+export PYTHONPYCACHEPREFIX="${PYTHONPYCACHEPREFIX:-$dir/pycache}"
+export PYTHONHASHSEED="${PYTHONHASHSEED:-0}"
+
+cat >"$dir/driver.py" <<'END_OF_DRIVER'
+@DRIVER@
+END_OF_DRIVER
+
+cat >"$dir/tests.json" <<'END_OF_TESTS'
+@TESTS@
+END_OF_TESTS
+
+# Whatever the tests print stands behind "| ", so that it cannot be taken for a report.
+show() {
+    if [ "$(wc -c <"$dir/output")" -le 400000 ]; then
+        cat "$dir/output"
+    else
+        head -c 200000 "$dir/output"
+        printf '\n(output left out)\n'
+        tail -c 200000 "$dir/output"
+    fi | LC_ALL=C sed 's/^/| /'
+    printf '\n'
+}
+trap 'show; exit 143' TERM
+
+"$python" --check-hash-based-pycs always "$dir/driver.py" "$dir/tests.json" "$dir/report" \
+    >"$dir/output" 2>&1 </dev/null &
+wait $!
+status=$?
+show
+if [ ! -s "$dir/report" ]; then
+    printf -- '--- no report: %s ended with status %s ---\n' @FRAMEWORK@ "$status"
+    exit 1
+fi
+printf -- '--- report begin ---\n'
+cat "$dir/report"
+printf '\n--- report end ---\n'

@@ -1,0 +1,157 @@
+"""Runs unittest on the files named in argv[1] and writes one line of JSON per test to argv[2]."""
+import importlib
+import importlib.util
+import json
+import os
+import sys
+import traceback
+import unittest
+
+
+def text(name):
+    return name.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+class Recorder(unittest.TestResult):
+    """Writes one line a test as it stops; ends with the number of lines.
+
+    A report without the closing line is no report: the process died or the run was stopped.
+    """
+
+    def __init__(self, path, excluded):
+        super().__init__()
+        self.out = open(path, "w", encoding="ascii")
+        self.pid = os.getpid()
+        self.excluded = set(excluded)
+        self.file = "."
+        self.only = self.begin = self.end = None
+        self.outcome = None
+        self.lines = 0
+
+    def write(self, **line):
+        if os.getpid() == self.pid:
+            self.out.write(json.dumps(line) + "\n")
+            self.out.flush()
+            self.lines += 1
+
+    def name(self, test):
+        method = getattr(test, "_testMethodName", None)
+        if isinstance(test, unittest.TestCase) and method and not hasattr(test, "_testFunc"):
+            return text("::".join([self.file, type(test).__qualname__, method]))
+        return text("%s::%s" % (self.file, test.id()))
+
+    def set(self, test, outcome, error=None):
+        if error:
+            print("".join(traceback.format_exception(*error)))
+        if self.outcome is None:  # a fixture of a class or a module, not a test
+            if isinstance(test, unittest.TestCase):
+                return
+            self.write(test=text("%s::%s" % (self.file, test.id())), outcome=outcome)
+        else:
+            order = ["passed", "skipped", "error", "failed"]
+            self.outcome = max(self.outcome, outcome, key=order.index)
+
+    def startTest(self, test):
+        super().startTest(test)
+        self.outcome = "passed"
+        if self.begin:
+            self.begin(self.name(test))
+
+    def stopTest(self, test):
+        if self.end:
+            self.end(self.name(test))
+        self.write(test=self.name(test), outcome=self.outcome)
+        self.outcome = None
+        super().stopTest(test)
+
+    def addFailure(self, test, err):
+        self.set(test, "failed", err)
+
+    def addError(self, test, err):
+        self.set(test, "error", err)
+
+    def addSubTest(self, test, subtest, err):
+        if err is not None:
+            self.set(test, "failed" if issubclass(err[0], test.failureException) else "error", err)
+
+    def addSkip(self, test, reason):
+        if self.outcome is None and isinstance(test, unittest.TestCase):  # a skipped class
+            self.write(test=self.name(test), outcome="skipped")
+        elif not hasattr(test, "test_case"):  # else a skipped subtest
+            self.set(test, "skipped")
+
+    def addExpectedFailure(self, test, err):
+        self.set(test, "skipped")
+
+    def addUnexpectedSuccess(self, test):
+        self.set(test, "failed")
+
+    def chosen(self, test):
+        name = self.name(test)
+        return (self.only is None or name in self.only) and name not in self.excluded
+
+
+def load(path):
+    """Imports a test file as unittest's discovery names it: below the first directory that is no package."""
+    folder, stem = os.path.split(os.path.abspath(path)[:-len(".py")])
+    parts = [stem]
+    while os.path.isfile(os.path.join(folder, "__init__.py")):
+        folder, part = os.path.split(folder)
+        parts.insert(0, part)
+    if folder not in sys.path:
+        sys.path.insert(1, folder)
+    name = ".".join(parts)
+    module = importlib.import_module(name)
+    if os.path.realpath(getattr(module, "__file__", None) or "") == os.path.realpath(path):
+        return module
+    # Another file has that name already.
+    spec = importlib.util.spec_from_file_location("%s_%x" % (parts[-1], abs(hash(path))), path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def narrowed(suite, chosen):
+    if not isinstance(suite, unittest.TestSuite):
+        return suite if chosen(suite) else None
+    kept = [narrowed(test, chosen) for test in suite]
+    return type(suite)([test for test in kept if test is not None])
+
+
+def start(program):
+    """As `python -m unittest` does, but only now: nothing in the tree can pose as unittest."""
+    here = os.path.dirname(os.path.abspath(program))
+    sys.path[:] = [os.getcwd()] + [entry for entry in sys.path if os.path.abspath(entry) != here]
+
+
+def run(files, report, excluded=(), only=None, begin=None, end=None):
+    """Runs tests in this process. `begin` and `end` are called with a test's id around it."""
+    recorder = Recorder(report, excluded)
+    recorder.only = None if only is None else set(only)
+    recorder.begin, recorder.end = begin, end
+    for path in sorted(files):
+        if not os.path.isfile(path):
+            continue
+        recorder.file = path
+        try:
+            suite = unittest.defaultTestLoader.loadTestsFromModule(load(path))
+        except unittest.SkipTest:
+            recorder.write(test=text(path), outcome="skipped")
+            continue
+        except KeyboardInterrupt:
+            raise
+        except BaseException:
+            traceback.print_exc(file=sys.stdout)
+            recorder.write(test=text(path), outcome="error")
+            continue
+        narrowed(suite, recorder.chosen).run(recorder)
+    recorder.write(end=recorder.lines)
+    return 0
+
+
+if __name__ == "__main__":
+    start(__file__)
+    with open(sys.argv[1], encoding="utf-8") as source:
+        chosen = json.load(source)
+    sys.exit(run(chosen["files"], sys.argv[2], chosen["excluded"]))

@@ -1,0 +1,91 @@
+#!/usr/bin/env bash
+# Runs the chosen integration tests with cargo and prints, between two markers, what each test binary
+# lists and says. Run it from the root of the source tree. Needs bash and cargo.
+# Exit status 0: a report was printed.
+set -u
+dir=$(mktemp -d) || exit 2
+trap 'rm -rf "$dir"' EXIT
+root=$(pwd -P)
+unset RUST_TEST_NOCAPTURE RUST_TEST_SHUFFLE RUST_TEST_SHUFFLE_SEED
+export CARGO_TERM_COLOR=never RUST_BACKTRACE="${RUST_BACKTRACE:-0}"
+: >"$dir/output" >"$dir/built" >"$dir/report"
+
+# Whatever cargo and the tests print stands behind "| ", so that it cannot be taken for a report.
+show() {
+    if [ "$(wc -c <"$dir/output")" -le 400000 ]; then
+        cat "$dir/output"
+    else
+        head -c 200000 "$dir/output"
+        printf '\n(output left out)\n'
+        tail -c 200000 "$dir/output"
+    fi | LC_ALL=C sed 's/^/| /'
+    printf '\n'
+}
+trap 'show; exit 143' TERM
+
+# build PACKAGE-DIRECTORY --test NAME ..: compiles test binaries; one that does not compile stops no other.
+build() {
+    cd "$root/$1" || return
+    shift
+    cargo test --no-run --no-fail-fast --message-format=json-render-diagnostics "$@" \
+        >"$dir/messages" 2>>"$dir/output" </dev/null
+    grep -F '"executable":"/' "$dir/messages" | grep -F '"kind":["test"]' >>"$dir/built"
+    cd "$root" || return
+}
+
+# run PACKAGE-DIRECTORY FILE --skip ID ..: runs one test binary where cargo would.
+run() {
+    local file=$2 binary='' line
+    cd "$root/$1" || return
+    shift 2
+    while IFS= read -r line; do
+        case $line in
+            *"\"src_path\":\"$root/$file\""*) line=${line#*'"executable":"'} binary=${line%%'"'*} ;;
+        esac
+    done <"$dir/built"
+    if [ -n "$binary" ]; then
+        printf 'file %s\n' "$file" >>"$dir/report"
+        examine "$binary" "$@"
+    elif [ -f "$root/$file" ]; then
+        printf 'broken %s\n' "$file" >>"$dir/report"
+    fi
+    cd "$root" || return
+}
+
+# The binary's own list says which tests there are. A test without a whole status line (the binary died,
+# or other output stands between) runs again by itself.
+examine() {
+    local binary=$1 name word
+    shift
+    export CARGO_MANIFEST_DIR=$PWD
+    "$binary" --list --format terse --exact "$@" 2>>"$dir/output" </dev/null |
+        LC_ALL=C sed -n 's/: test$//p' >"$dir/list"
+    "$binary" --color never --exact "$@" >"$dir/said" 2>>"$dir/output" </dev/null
+    printf '\n' >>"$dir/said"
+    cat "$dir/said" >>"$dir/output"
+    LC_ALL=C sed 's/^/list /' "$dir/list" >>"$dir/report"
+    LC_ALL=C sed -nE '/^test .* \.\.\. (ok|FAILED|ignored(, .*)?)$/s/^/line /p' "$dir/said" >>"$dir/report"
+    LC_ALL=C sed -nE 's/^test (.*) \.\.\. (ok|FAILED|ignored(, .*)?)$/\1/p' "$dir/said" |
+        sed -E 's/ - (should panic|compile fail|compile)$//' >"$dir/done"
+    grep -vxFf "$dir/done" "$dir/list" >"$dir/missing"
+    while IFS= read -r name <&3; do
+        "$binary" --color never --exact "$name" >"$dir/said" 2>&1 </dev/null
+        cat "$dir/said" >>"$dir/output"
+        if grep -aq '^test result: ok\. 1 passed; 0 failed' "$dir/said"; then word=ok
+        elif grep -aq '^test result: ok\. 0 passed; 0 failed; 1 ignored' "$dir/said"; then word=ignored
+        else word=FAILED
+        fi
+        printf 'line test %s ... %s\n' "$name" "$word" >>"$dir/report"
+    done 3<"$dir/missing"
+}
+
+@CALLS@
+
+show
+if [ ! -s "$dir/built" ]; then
+    printf -- '--- no report: cargo built no test binary ---\n'
+    exit 1
+fi
+printf -- '--- report begin ---\n'
+cat "$dir/report"
+printf 'end\n--- report end ---\n'

@@ -1,0 +1,98 @@
+//! The command line: reads arguments, calls one verb, writes the answer.
+//!
+//! Standard output carries answers only (with `--json` one JSON object on its last line; `play`
+//! writes one a round); everything else goes to standard error.
+
+mod arguments;
+mod check;
+mod doctor;
+mod exit;
+mod grade;
+mod inject;
+mod out;
+mod parse;
+mod play;
+mod progress;
+mod score;
+mod solve;
+mod status;
+mod table;
+
+pub use arguments::{Arguments, Command};
+pub use exit::Exit;
+pub use out::complain;
+
+use crate::session::{Error, Job, Session};
+use out::Out;
+use progress::Progress;
+
+/// Why a command ended without an answer.
+enum Failure {
+    Verb(Error),
+    /// Standard output is gone: nobody is left to tell.
+    Closed,
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self::Verb(error)
+    }
+}
+
+impl From<std::io::Error> for Failure {
+    fn from(error: std::io::Error) -> Self {
+        if error.kind() == std::io::ErrorKind::BrokenPipe {
+            Self::Closed
+        } else {
+            Self::Verb(Error::Usage(format!("the answer cannot be written ({error})")))
+        }
+    }
+}
+
+type Ended = Result<Exit, Failure>;
+
+/// What every command is given.
+struct Context<'a> {
+    session: &'a Session,
+    out: Out,
+    progress: Progress,
+    job: Job,
+}
+
+/// Runs one command to its exit code. Ctrl-C, SIGTERM and SIGHUP end it promptly and in order; a
+/// second one ends it at once.
+pub fn run(session: &Session, command: &Command, json: bool) -> Exit {
+    let cancel = crate::sandbox::Cancel::new();
+    if let Err(error) = exit::cancel_on_signal(cancel.clone()) {
+        tracing::warn!("Ctrl-C will not end runs in order: {error}");
+    }
+    let progress = Progress::new();
+    let listener = progress.clone();
+    let job = Job::new(cancel, move |event| listener.tell(&event));
+    let mut context = Context { session, out: Out::new(json), progress, job };
+    let ended = match command {
+        Command::Play(command) => play::run(command, &mut context),
+        Command::Inject(command) => inject::run(command, &mut context),
+        Command::Check(command) => check::run(command, &mut context),
+        Command::Solve(command) => solve::run(command, &mut context),
+        Command::Grade(command) => grade::run(command, &mut context),
+        Command::Parse(command) => parse::run(command, &mut context),
+        Command::Score(command) => score::run(command, &mut context),
+        Command::Status(command) => status::run(command, &mut context),
+        Command::Doctor => doctor::run(&mut context),
+    };
+    context.progress.clear();
+    match ended {
+        Ok(exit) => exit,
+        Err(Failure::Closed) => Exit::Done,
+        Err(Failure::Verb(error)) => {
+            complain(&error);
+            // A reader of the last line finds the reason there, too.
+            let told = serde_json::json!({ "error": error.to_string(), "kind": error.kind() });
+            if json && context.out.json(&told).is_err() {
+                tracing::debug!("standard output is closed");
+            }
+            Exit::of(&error)
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! Commands and flags, with the help that a newcomer learns the tool from.
+
+use crate::config::Flags;
+use crate::consistency::Minima;
+use crate::injector::Strategy;
+use crate::runner::Overrides;
+use crate::session::{DEFAULT_ATTEMPTS, Repository};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, Parser, Subcommand};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Where flags are listed that every command takes.
+const EVERYWHERE: &str = "Options of every command";
+
+/// Self-play on your own repository: puts in a bug that is proven real and hidden by weakened
+/// tests, has it solved from the reversed weakening, grades honestly in a sandbox, scores both roles.
+///
+/// The repository is never written to, and nothing is run in it: tests run in a sandbox on a copy.
+#[derive(Debug, Parser)]
+#[command(
+    name = "ssr-mcp",
+    version,
+    after_help = "Examples:\n  \
+        ssr-mcp doctor                          what this machine offers\n  \
+        ssr-mcp play . --rounds 3               three rounds on the repository here\n  \
+        ssr-mcp inject . --out /tmp/bug         one bug, as a folder of five files\n  \
+        ssr-mcp check /tmp/bug --repo .         is that bug real?\n  \
+        ssr-mcp solve /tmp/bug --repo .         eight attempts to repair it\n  \
+        ssr-mcp --stdio                         MCP server on standard input and output\n\n\
+        Exit codes: 0 done; 1 a negative outcome (an invalid artifact, an unsolved bug); 2 arguments \
+        that cannot be used; 3 the harness could not do its work, or was cancelled."
+)]
+pub struct Arguments {
+    /// Serve MCP on standard input and output
+    #[arg(long)]
+    pub stdio: bool,
+    /// Write one JSON object on the last line of standard output (`play`: one a round)
+    #[arg(long, global = true, help_heading = EVERYWHERE)]
+    pub json: bool,
+    /// Where everything is kept [default: $SSR_MCP_STATE_DIR, else $XDG_STATE_HOME/ssr-mcp, else
+    /// ~/.local/state/ssr-mcp]
+    #[arg(long, global = true, value_name = "DIR", help_heading = EVERYWHERE)]
+    pub state_dir: Option<PathBuf>,
+    /// Say more on standard error; twice for more. SSR_MCP_LOG takes a filter instead
+    #[arg(short, long, global = true, action = clap::ArgAction::Count, help_heading = EVERYWHERE)]
+    pub verbose: u8,
+    #[command(subcommand)]
+    pub command: Option<Command>,
+}
+
+impl Arguments {
+    pub fn flags(&self) -> Flags {
+        Flags { state_dir: self.state_dir.clone(), verbose: self.verbose }
+    }
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    Play(super::play::Play),
+    Inject(super::inject::Inject),
+    Check(super::check::Check),
+    Solve(super::solve::Solve),
+    Grade(super::grade::Grade),
+    Parse(super::parse::Parse),
+    Score(super::score::Score),
+    Status(super::status::Status),
+    /// Say what this machine offers: sandbox, toolchains, state directory, languages
+    Doctor,
+}
+
+/// How the repository's tests are run, where what was found is not what you want.
+#[derive(Debug, Args)]
+pub(super) struct Tests {
+    /// Run the tests with this shell command instead of the one that was found
+    #[arg(long, value_name = "COMMAND")]
+    pub(super) test_command: Option<String>,
+    /// The JUnit XML file that --test-command writes, relative to the repository's root
+    #[arg(long, value_name = "FILE")]
+    pub(super) report: Option<String>,
+    /// The test framework, by name (pytest, unittest, cargo)
+    #[arg(long, value_name = "NAME")]
+    pub(super) framework: Option<String>,
+    /// Longest a run of the tests may take [default: measured from the baseline]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub(super) timeout: Option<Duration>,
+}
+
+impl Tests {
+    pub(super) fn repository(&self, dir: Option<&PathBuf>) -> Repository {
+        Repository {
+            dir: dir.cloned(),
+            tests: Overrides {
+                test_command: self.test_command.clone(),
+                report: self.report.clone(),
+                framework: self.framework.clone(),
+            },
+            time_limit: self.timeout,
+        }
+    }
+}
+
+/// What a bug must reach to be valid.
+#[derive(Debug, Args)]
+pub(super) struct Least {
+    /// Fewest passing tests that the artifact's script must run
+    #[arg(long, value_name = "N", default_value_t = Minima::default().passing_tests)]
+    pub(super) min_passing_tests: usize,
+    /// Fewest code files that the bug must change
+    #[arg(long, value_name = "N", default_value_t = Minima::default().changed_files)]
+    pub(super) min_changed_files: usize,
+    /// Fewest passing tests that the bug must make fail
+    #[arg(long, value_name = "N", default_value_t = Minima::default().failing_tests)]
+    pub(super) min_failing_tests: usize,
+}
+
+impl Least {
+    pub(super) fn minima(&self) -> Minima {
+        Minima {
+            passing_tests: self.min_passing_tests,
+            changed_files: self.min_changed_files,
+            failing_tests: self.min_failing_tests,
+        }
+    }
+}
+
+/// Where and how a bug is put in.
+#[derive(Debug, Args)]
+pub(super) struct Injection {
+    /// direct: structural edits; removal: code deleted, callers fixed; mixed: one of them, by seed
+    #[arg(long, default_value = "mixed", value_parser = strategy())]
+    pub(super) strategy: Strategy,
+    /// Only in this file, or in this function of it; relative to the repository's root
+    #[arg(long, value_name = "FILE[:SYMBOL]")]
+    pub(super) target: Option<String>,
+    /// The same seed on the same tree gives the same bug [default: from the clock, and shown]
+    #[arg(long, value_name = "N")]
+    pub(super) seed: Option<u64>,
+}
+
+/// G.
+#[derive(Debug, Args)]
+pub(super) struct Attempts {
+    /// Attempts per bug
+    #[arg(long, value_name = "G", default_value_t = DEFAULT_ATTEMPTS)]
+    pub(super) attempts: usize,
+}
+
+fn strategy() -> impl TypedValueParser<Value = Strategy> {
+    PossibleValuesParser::new(["direct", "removal", "mixed"]).map(|name| match name.as_str() {
+        "direct" => Strategy::Direct,
+        "removal" => Strategy::Removal,
+        _ => Strategy::Mixed,
+    })
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds: f64 = text.parse().map_err(|_| "give a number of seconds".to_owned())?;
+    if seconds > 0.0 && seconds <= 86_400.0 {
+        Ok(Duration::from_secs_f64(seconds))
+    } else {
+        Err("give more than 0 and at most 86400 seconds".to_owned())
+    }
+}

@@ -1,0 +1,31 @@
+//! `ssr-mcp doctor`.
+
+use super::{Context, Ended, Exit, table};
+use crate::session::DoctorAnswer;
+
+pub(super) fn run(context: &mut Context<'_>) -> Ended {
+    let answer = context.session.doctor();
+    context.out.answer(&answer, show)?;
+    Ok(Exit::done_if(answer.ready))
+}
+
+fn show(answer: &DoctorAnswer) -> String {
+    let row = |name: &str, value: String| vec![name.to_owned(), value];
+    let state = &answer.state_directory;
+    let tier = answer.sandbox.tier.map(|tier| format!("tier {}", crate::session::name(tier)));
+    let mut rows = vec![
+        row("sandbox", tier.unwrap_or_else(|| "none works here".to_owned())),
+        row("state", state.path.clone().unwrap_or_else(|| "none".to_owned())),
+        row("languages", answer.languages.join(", ")),
+    ];
+    for tool in &answer.toolchains {
+        let found = tool.path.clone().unwrap_or_else(|| format!("not found; {}", tool.purpose));
+        rows.push(row(&tool.name, found));
+    }
+    let mut text = table::columns(&rows);
+    for problem in &answer.problems {
+        text.push_str(&format!("{} {problem}\n", table::mark(false)));
+    }
+    text.push_str(if answer.ready { "ready to play" } else { "not ready to play" });
+    text
+}

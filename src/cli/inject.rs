@@ -1,0 +1,58 @@
+//! `ssr-mcp inject`.
+
+use super::arguments::{Injection, Least, Tests};
+use super::{Context, Ended, Exit, table};
+use crate::session::{InjectAnswer, InjectRequest};
+use std::path::PathBuf;
+
+/// Put one bug in (in a copy), check it, and write it down as five files
+#[derive(Debug, clap::Args)]
+#[command(after_help = "The folder holds bug_inject.diff, test_weaken.diff, test_script.sh, \
+test_parser.py and test_files.txt. Your tree is not changed: to see the bug, apply the two diffs in a \
+copy of your own.\n\nExamples:\n  ssr-mcp inject . --out /tmp/bug\n  \
+ssr-mcp inject . --strategy direct --target src/ledger.py:post --seed 7\n\n\
+Exit code 1 says that no valid bug came out.")]
+pub struct Inject {
+    /// The repository
+    #[arg(default_value = ".")]
+    repo: PathBuf,
+    #[command(flatten)]
+    injection: Injection,
+    /// Write the artifact to this folder, too [default: the state directory only]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    #[command(flatten)]
+    least: Least,
+    #[command(flatten)]
+    tests: Tests,
+}
+
+pub(super) fn run(command: &Inject, context: &mut Context<'_>) -> Ended {
+    let request = InjectRequest {
+        repository: command.tests.repository(Some(&command.repo)),
+        strategy: command.injection.strategy,
+        target: command.injection.target.clone(),
+        seed: command.injection.seed,
+        out: command.out.clone(),
+        minima: command.least.minima(),
+    };
+    let answer = context.session.inject(&request, &context.job)?;
+    context.progress.clear();
+    context.out.answer(&answer, show)?;
+    Ok(Exit::done_if(answer.valid))
+}
+
+fn show(answer: &InjectAnswer) -> String {
+    let (Some(report), Some(out)) = (&answer.report, &answer.out) else {
+        return format!("no bug came out (seed {}): {}", answer.seed, answer.summary);
+    };
+    format!(
+        "{}  {}\n{}{} (strategy {}, seed {})\nwritten to {out}",
+        table::short(&report.artifact),
+        answer.summary,
+        table::checks(&report.checks),
+        if answer.valid { "valid" } else { "not valid" },
+        crate::session::name(answer.strategy),
+        answer.seed,
+    )
+}

@@ -1,0 +1,143 @@
+//! `ssr-mcp play`.
+
+use super::arguments::{Attempts, Injection, Least, Tests};
+use super::{Context, Ended, Exit, out, table};
+use crate::session::{CsvLog, PlayRequest, PlayedRound};
+use std::path::PathBuf;
+
+/// Play rounds: put in a bug, check it, have it solved, score both roles
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Each round: the injector makes a bug and hides it from the tests; nine checks \
+prove it real; the solver makes G attempts from the reversed weakening; both roles get their \
+rewards. A round's own seed is shown: `--rounds 1 --seed` with it repeats the round.\n\n\
+Examples:\n  ssr-mcp play .\n  \
+ssr-mcp play . --rounds 10 --strategy removal --csv rounds.csv\n  \
+ssr-mcp play . --target src/ledger.py:post --json\n\n\
+Exit code 1 says that no round gave a valid bug."
+)]
+pub struct Play {
+    /// The repository
+    #[arg(default_value = ".")]
+    repo: PathBuf,
+    /// Rounds to play
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    rounds: usize,
+    #[command(flatten)]
+    attempts: Attempts,
+    #[command(flatten)]
+    injection: Injection,
+    /// α: how much a valid bug costs that all or none of the attempts solve
+    #[arg(long, value_name = "A")]
+    alpha: Option<f64>,
+    /// Reward of an invalid artifact [default: -1]
+    #[arg(long, value_name = "R", allow_negative_numbers = true)]
+    invalid_reward: Option<f64>,
+    /// Append a line for each round to this file
+    #[arg(long, value_name = "FILE")]
+    csv: Option<PathBuf>,
+    #[command(flatten)]
+    least: Least,
+    #[command(flatten)]
+    tests: Tests,
+}
+
+pub(super) fn run(command: &Play, context: &mut Context<'_>) -> Ended {
+    let mut csv = match &command.csv {
+        Some(file) => Some(CsvLog::open(&context.session.config().cwd.join(file))?),
+        None => None,
+    };
+    let request = PlayRequest {
+        repository: command.tests.repository(Some(&command.repo)),
+        rounds: command.rounds,
+        attempts: command.attempts.attempts,
+        strategy: command.injection.strategy,
+        target: command.injection.target.clone(),
+        seed: command.injection.seed,
+        minima: command.least.minima(),
+        alpha: command.alpha,
+        invalid: command.invalid_reward,
+    };
+    let mut game = context.session.play(request, &context.job)?;
+    if command.injection.seed.is_none() {
+        context.progress.clear();
+        out::note(&format!("seed {} (give --seed {} to repeat this)", game.seed(), game.seed()));
+    }
+    let mut rounds = Vec::new();
+    while let Some(round) = game.round(&context.job)? {
+        if let Some(csv) = &mut csv {
+            csv.append(&round)?;
+        }
+        context.progress.clear();
+        context.out.answer(&round, show)?;
+        rounds.push(round);
+    }
+    if !context.out.wants_json() {
+        context.out.line(&summary(&rounds))?;
+    }
+    Ok(Exit::done_if(rounds.iter().any(|round| round.valid)))
+}
+
+fn show(round: &PlayedRound) -> String {
+    let strategy = crate::session::name(round.strategy);
+    let mut text = format!("Round {} (seed {}, {strategy})\n", round.round, round.seed);
+    let Some(artifact) = &round.artifact else {
+        text.push_str(&format!("  no bug came out: {}\n", round.summary));
+        text.push_str(&format!("  injector's reward {}\n", table::number(round.inject_reward)));
+        return text;
+    };
+    text.push_str(&format!("  bug       {}  {}\n", table::short(artifact), round.summary));
+    let passed = round.checks.iter().filter(|check| check.passed).count();
+    match round.failed_check.map(crate::session::name) {
+        None => text.push_str(&format!("  checks    {passed} passed\n")),
+        Some(failed) => {
+            let detail = round.checks.last().map_or("", |check| check.detail.as_str());
+            text.push_str(&format!(
+                "  checks    {passed} passed, then {failed} failed: {detail}\n"
+            ));
+        }
+    }
+    if round.valid {
+        text.push_str(&format!("  breaks    {} tests\n", round.fail_to_pass.len()));
+        text.push_str(&table::some(&round.fail_to_pass, 3));
+        text.push_str(&format!("  attempts  {}\n", table::attempts(&round.solve_rewards)));
+    }
+    text.push_str(&format!("  rewards   injector {}", table::number(round.inject_reward)));
+    if let Some(mean) = round.mean_solve_reward() {
+        text.push_str(&format!(", solver {} on average", table::number(mean)));
+    }
+    text.push('\n');
+    if let Some(folder) = &round.folder {
+        text.push_str(&format!("  kept in   {folder}\n"));
+    }
+    text
+}
+
+fn summary(rounds: &[PlayedRound]) -> String {
+    let head =
+        ["round", "artifact", "strategy", "outcome", "solved", "injector", "solver", "seconds"];
+    let mut rows = vec![head.map(str::to_owned).to_vec()];
+    for round in rounds {
+        let solved = round.solve_rewards.iter().filter(|reward| **reward > 0.0).count();
+        let outcome = match (&round.artifact, round.failed_check) {
+            (None, _) => "no bug".to_owned(),
+            (Some(_), Some(check)) => format!("{} failed", crate::session::name(check)),
+            (Some(_), None) => "valid".to_owned(),
+        };
+        rows.push(vec![
+            round.round.to_string(),
+            round.artifact.as_deref().map_or("-", table::short).to_owned(),
+            crate::session::name(round.strategy),
+            outcome,
+            if round.valid {
+                format!("{solved}/{}", round.solve_rewards.len())
+            } else {
+                "-".to_owned()
+            },
+            table::number(round.inject_reward),
+            round.mean_solve_reward().map_or("-".to_owned(), table::number),
+            format!("{:.1}", round.seconds),
+        ]);
+    }
+    table::columns(&rows).trim_end().to_owned()
+}

@@ -1,0 +1,58 @@
+//! `ssr-mcp solve`.
+
+use super::arguments::{Attempts, Tests};
+use super::{Context, Ended, Exit, table};
+use crate::session::{ArtifactRef, SolveAnswer, SolveRequest};
+use std::path::PathBuf;
+
+/// Make G attempts to repair a bug from its reversed weakened test
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "The solver sees the tree with bug and weakening, and the reversed weakening; \
+neither the bug's diff nor the history.\n\nExample:\n  ssr-mcp solve /tmp/bug --repo . --attempts 4\n\n\
+Exit code 1 says that no attempt repaired the bug."
+)]
+pub struct Solve {
+    /// The artifact: a folder with its five parts, or an id
+    artifact: String,
+    /// The repository it was made for
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    repo: PathBuf,
+    #[command(flatten)]
+    attempts: Attempts,
+    /// The same seed gives the same attempts [default: from the clock, and shown]
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    #[command(flatten)]
+    tests: Tests,
+}
+
+pub(super) fn run(command: &Solve, context: &mut Context<'_>) -> Ended {
+    let request = SolveRequest {
+        artifact: ArtifactRef::typed(&command.artifact),
+        repository: command.tests.repository(Some(&command.repo)),
+        attempts: command.attempts.attempts,
+        seed: command.seed,
+    };
+    let answer = context.session.solve(&request, &context.job)?;
+    context.progress.clear();
+    context.out.answer(&answer, show)?;
+    Ok(Exit::done_if(answer.solved))
+}
+
+fn show(answer: &SolveAnswer) -> String {
+    let rewards = table::rewards_of(&answer.attempts);
+    let mut text = format!("attempts {} (seed {})\n", table::attempts(&rewards), answer.seed);
+    for (at, attempt) in answer.attempts.iter().enumerate() {
+        let (mark, runs) = (table::mark(attempt.solved), attempt.runs);
+        text.push_str(&format!("  {mark} {}  {runs} runs: {}\n", at + 1, attempt.reason));
+        for flag in &attempt.flags {
+            text.push_str(&format!("      note: {flag}\n"));
+        }
+    }
+    match answer.attempts.iter().find(|attempt| attempt.solved) {
+        Some(first) => text.push_str(&format!("first repair:\n{}", first.patch.trim_end())),
+        None => text.push_str("no attempt repaired the bug"),
+    }
+    text
+}

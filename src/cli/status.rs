@@ -1,0 +1,41 @@
+//! `ssr-mcp status`.
+
+use super::{Context, Ended, Exit, arguments::Tests, table};
+use crate::session::StatusAnswer;
+use std::path::PathBuf;
+
+/// Say what is known of a repository: framework, artifacts, rounds so far
+#[derive(Debug, clap::Args)]
+pub struct Status {
+    /// The repository
+    #[arg(default_value = ".")]
+    repo: PathBuf,
+    #[command(flatten)]
+    tests: Tests,
+}
+
+pub(super) fn run(command: &Status, context: &mut Context<'_>) -> Ended {
+    let answer = context.session.status(&command.tests.repository(Some(&command.repo)))?;
+    context.out.answer(&answer, show)?;
+    Ok(Exit::Done)
+}
+
+fn show(answer: &StatusAnswer) -> String {
+    let row = |name: &str, value: String| vec![name.to_owned(), value];
+    let mut rows = vec![
+        row("repository", answer.workspace.clone()),
+        row("state", answer.state_directory.clone()),
+        row("base", table::short(&answer.base).to_owned()),
+        row("tests", format!("{} ({})", answer.framework, answer.language)),
+        row("artifacts", format!("{}, {} of them valid", answer.artifacts, answer.valid)),
+        row("rounds", answer.rounds.to_string()),
+        row("attempts", format!("{}, {} of them solved", answer.attempts, answer.solved)),
+        row("wrong book", answer.wrong_book_size.to_string()),
+    ];
+    for round in &answer.last_rounds {
+        let id = round.artifact.as_deref().map_or("-", table::short);
+        let reward = table::number(round.inject_reward);
+        rows.push(row(id, format!("injector {reward}  {}", round.summary)));
+    }
+    table::columns(&rows).trim_end().to_owned()
+}

@@ -1,0 +1,72 @@
+//! Small pieces of text that several commands show.
+
+use crate::session::{self, AttemptLine, CheckLine};
+
+/// Columns padded to their widest cell; the last one is not padded.
+pub(super) fn columns(rows: &[Vec<String>]) -> String {
+    let width = |column: usize| {
+        rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max()
+    };
+    let mut text = String::new();
+    for row in rows {
+        let mut line = String::new();
+        for (at, cell) in row.iter().enumerate() {
+            line.push_str(cell);
+            if at + 1 < row.len() {
+                let padding = width(at).unwrap_or(0).saturating_sub(cell.chars().count()) + 2;
+                line.push_str(&" ".repeat(padding));
+            }
+        }
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+pub(super) fn mark(good: bool) -> &'static str {
+    if good { "✓" } else { "✗" }
+}
+
+/// One line a check.
+pub(super) fn checks(checks: &[CheckLine]) -> String {
+    let row = |line: &CheckLine| {
+        vec![
+            format!("  {}", mark(line.passed)),
+            session::name(line.check),
+            format!("{} ms", line.millis),
+            line.detail.clone(),
+        ]
+    };
+    columns(&checks.iter().map(row).collect::<Vec<_>>())
+}
+
+/// `✓✗✗✓ (2 of 4)`.
+pub(super) fn attempts(rewards: &[f64]) -> String {
+    let solved = rewards.iter().filter(|reward| **reward > 0.0).count();
+    let row: String = rewards.iter().map(|reward| mark(*reward > 0.0)).collect();
+    format!("{row} ({solved} of {})", rewards.len())
+}
+
+pub(super) fn rewards_of(attempts: &[AttemptLine]) -> Vec<f64> {
+    attempts.iter().map(|attempt| attempt.reward).collect()
+}
+
+/// The first few of many names.
+pub(super) fn some(names: &[String], most: usize) -> String {
+    let mut text = names.iter().take(most).map(|name| format!("    {name}\n")).collect::<String>();
+    if names.len() > most {
+        text.push_str(&format!("    … and {} more\n", names.len() - most));
+    }
+    text
+}
+
+/// At most three digits after the point, no needless zeros.
+pub(super) fn number(value: f64) -> String {
+    let text = format!("{value:.3}");
+    let text = text.trim_end_matches('0').trim_end_matches('.');
+    if text == "-0" { "0".to_owned() } else { text.to_owned() }
+}
+
+pub(super) fn short(id: &str) -> &str {
+    id.get(..12).unwrap_or(id)
+}

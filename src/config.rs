@@ -1,0 +1,119 @@
+//! Flags and environment to plain options: the only reader of the environment, the working
+//! directory and the default seed.
+
+mod environment;
+mod grammars;
+#[cfg(test)]
+mod tests;
+
+pub use environment::Environment;
+
+use crate::runner::Machine;
+use crate::syntax::GrammarSource;
+use std::path::{Path, PathBuf};
+
+/// What the command line says about the host, whatever the command.
+#[derive(Clone, Debug, Default)]
+pub struct Flags {
+    /// `--state-dir`: the parent of all workspaces' state directories.
+    pub state_dir: Option<PathBuf>,
+    /// `-v` given so many times.
+    pub verbose: u8,
+}
+
+/// Everything that was read once, at the start of the process.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// The working directory of the process; relative paths of arguments start here.
+    pub cwd: PathBuf,
+    /// Processor cores that this process may use, at least 1.
+    pub cores: usize,
+    /// The seed where none is given: from the clock. Faces show it, so that a run can be repeated.
+    pub seed: u64,
+    /// A `tracing` filter, e.g. `warn` or `ssr_mcp=debug`.
+    pub log: String,
+    /// The user's grammar folders, read.
+    pub grammars: Vec<GrammarSource>,
+    state_root: Option<PathBuf>,
+    machine: Option<Machine>,
+}
+
+/// Why no options came out.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    #[error(
+        "HOME is not set (or is not an absolute path), and toolchains and the state directory are \
+         looked up below it; set HOME"
+    )]
+    NoHome,
+    #[error("the working directory cannot be read ({0}); start ssr-mcp in a directory that exists")]
+    NoWorkingDirectory(String),
+    #[error("the grammar file {path} cannot be read ({reason}); correct or remove it")]
+    Grammar { path: String, reason: String },
+}
+
+impl Config {
+    /// `seed` is what [`seed_from_clock`] gave, `cores` what the system offers.
+    pub fn new(
+        flags: &Flags,
+        environment: &Environment,
+        seed: u64,
+        cores: usize,
+    ) -> Result<Self, Error> {
+        let cwd = environment.cwd.clone().map_err(Error::NoWorkingDirectory)?;
+        let home = environment.absolute("HOME");
+        let state_root = flags
+            .state_dir
+            .as_ref()
+            .map(|dir| cwd.join(dir))
+            .or_else(|| environment.path("SSR_MCP_STATE_DIR").map(|dir| cwd.join(dir)))
+            .or_else(|| environment.absolute("XDG_STATE_HOME").map(|dir| dir.join("ssr-mcp")))
+            .or_else(|| home.as_ref().map(|home| home.join(".local/state/ssr-mcp")));
+        let config_home = environment
+            .absolute("XDG_CONFIG_HOME")
+            .or_else(|| home.as_ref().map(|home| home.join(".config")));
+        let grammars = match config_home {
+            Some(dir) => grammars::read(&dir.join("ssr-mcp/grammars"))?,
+            None => Vec::new(),
+        };
+        let machine = home.map(|home| Machine {
+            path: environment.path_list("PATH"),
+            home,
+            virtual_env: environment.absolute("VIRTUAL_ENV"),
+            cargo_home: environment.absolute("CARGO_HOME"),
+            rustup_home: environment.absolute("RUSTUP_HOME"),
+        });
+        let log = match (flags.verbose, environment.text("SSR_MCP_LOG")) {
+            (0, Some(filter)) => filter,
+            (0, None) => "warn,rmcp=error".to_owned(),
+            (1, _) => "warn,rmcp=error,ssr_mcp=info".to_owned(),
+            (_, _) => "info,ssr_mcp=debug".to_owned(),
+        };
+        Ok(Self { cwd, cores: cores.max(1), seed, log, grammars, state_root, machine })
+    }
+
+    /// The parent of all workspaces' state directories. Absolute; it need not exist yet.
+    pub fn state_root(&self) -> Result<&Path, Error> {
+        self.state_root.as_deref().ok_or(Error::NoHome)
+    }
+
+    /// Where toolchains are looked for.
+    pub fn machine(&self) -> Result<&Machine, Error> {
+        self.machine.as_ref().ok_or(Error::NoHome)
+    }
+}
+
+/// Nanoseconds of the clock, mixed: the seed of a run that names none. Below 2^32, so that it
+/// survives readers of JSON that keep numbers as doubles.
+pub fn seed_from_clock() -> u64 {
+    let nanos = std::time::SystemTime::now()
+        .duration_since(std::time::UNIX_EPOCH)
+        .map_or(0, |since| since.as_nanos());
+    let low = u64::try_from(nanos & u128::from(u64::MAX)).unwrap_or(0);
+    crate::dice::Dice::new(low).roll() >> 32
+}
+
+/// Cores that this process may use.
+pub fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}

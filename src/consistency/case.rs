@@ -1,0 +1,80 @@
+//! What the checks learn about one artifact, from one to the next.
+
+use super::Minima;
+use crate::artifact::Artifact;
+use crate::diff::Patch;
+use crate::harness::{Error, Harness, How, NoVerdict, Program};
+use crate::tree::{Changes, Overlaid, RelPath};
+use crate::verdict::{Outcome, TestId, Verdicts};
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+pub(super) struct Case<'a> {
+    pub(super) harness: &'a Harness,
+    pub(super) artifact: &'a Artifact,
+    pub(super) minima: &'a Minima,
+    /// Set by `separation`: the bug alone, and the weakening on top of it.
+    pub(super) bug: Changes,
+    pub(super) bug_and_weakening: Changes,
+    /// Set by `separation`: what must be restored together to take back one changed file (a rename
+    /// has two paths).
+    pub(super) units: Vec<BTreeSet<RelPath>>,
+    /// Set by `parser`.
+    pub(super) original: Verdicts,
+    /// Set by `bug`: passed on the original, fail with the bug.
+    pub(super) failing: BTreeSet<TestId>,
+    /// Set by `bug`: pass on both.
+    pub(super) still_passing: Vec<TestId>,
+    pub(super) cpu: Duration,
+}
+
+impl<'a> Case<'a> {
+    pub(super) fn new(harness: &'a Harness, artifact: &'a Artifact, minima: &'a Minima) -> Self {
+        Self {
+            harness,
+            artifact,
+            minima,
+            bug: Changes::new(),
+            bug_and_weakening: Changes::new(),
+            units: Vec::new(),
+            original: Verdicts::default(),
+            failing: BTreeSet::new(),
+            still_passing: Vec::new(),
+            cpu: Duration::ZERO,
+        }
+    }
+
+    /// Parses a part and applies it to base + `below`.
+    pub(super) fn apply(
+        &self,
+        part: &str,
+        bytes: &[u8],
+        below: &Changes,
+    ) -> Result<(Patch, Changes), String> {
+        let patch = Patch::parse(bytes).map_err(|refusal| format!("{part} is refused: {refusal}"))?;
+        let tree = Overlaid { base: self.harness.base(), changes: below };
+        let changes =
+            patch.apply(&tree).map_err(|failure| format!("{part} does not apply: {failure}"))?;
+        Ok((patch, below.then(&changes)))
+    }
+
+    /// Runs the artifact's script and parser on base + `changes`.
+    pub(super) fn run(
+        &mut self,
+        changes: &Changes,
+        how: How,
+        fresh: bool,
+    ) -> Result<Result<Verdicts, NoVerdict>, Error> {
+        let program =
+            Program { script: &self.artifact.test_script, parser: &self.artifact.test_parser };
+        let run = self.harness.run(changes, program, how, fresh)?;
+        self.cpu += run.cpu;
+        Ok(run.verdicts)
+    }
+
+    /// Originally passing tests that fail in `verdicts`. Missing is not failed.
+    pub(super) fn broken_by(&self, verdicts: &Verdicts) -> BTreeSet<TestId> {
+        let passed = |id: &TestId| self.original.of(id) == Outcome::Passed;
+        verdicts.failing().into_iter().filter(passed).collect()
+    }
+}

@@ -1,0 +1,139 @@
+//! Checks that run the artifact's script and parser.
+
+use super::Finding;
+use super::case::Case;
+use crate::harness::{Audience, Error, How};
+use crate::tree::Changes;
+use crate::verdict::{Outcome, TestId, Verdicts};
+use std::collections::BTreeSet;
+
+/// On the original, the parser turns the script's log into a map from ids to known statuses
+/// (paper, check 2).
+pub(super) fn parser(case: &mut Case<'_>) -> Result<Finding, Error> {
+    Ok(match case.run(&Changes::new(), How::CHECK, false)? {
+        Ok(verdicts) => {
+            let detail = format!("{} tests reported on the original", verdicts.len());
+            case.original = verdicts;
+            Ok(detail)
+        }
+        Err(problem) => Err(format!("on the original: {problem}")),
+    })
+}
+
+/// Every chosen test passes on the original, and there are enough of them (paper, check 3).
+pub(super) fn test_script(case: &mut Case<'_>) -> Result<Finding, Error> {
+    let failing = case.original.failing();
+    if let Some(first) = failing.first() {
+        return Ok(Err(format!(
+            "{} chosen tests fail on the original, first {first}: no repair could pass them",
+            failing.len()
+        )));
+    }
+    let (passing, least) =
+        (case.original.with(Outcome::Passed).len(), case.minima.passing_tests);
+    let detail = format!("{passing} tests pass on the original, at least {least} wanted");
+    Ok(if passing >= least { Ok(detail) } else { Err(detail) })
+}
+
+/// Enough originally passing tests fail with the bug (paper, check 5).
+pub(super) fn bug(case: &mut Case<'_>) -> Result<Finding, Error> {
+    let bug = case.bug.clone();
+    let verdicts = match case.run(&bug, How::CHECK, false)? {
+        Ok(verdicts) => verdicts,
+        Err(problem) => return Ok(Err(format!("with the bug: {problem}"))),
+    };
+    case.failing = case.broken_by(&verdicts);
+    case.still_passing = passing_in_both(&case.original, &verdicts);
+    let missing = gone(&case.original, &verdicts).len();
+    let (failing, least) = (case.failing.len(), case.minima.failing_tests);
+    let detail = format!(
+        "{failing} passing tests fail, {missing} no longer report, at least {least} failing wanted"
+    );
+    Ok(if failing >= least { Ok(detail) } else { Err(detail) })
+}
+
+/// With the weakening, some failing tests pass again and nothing else fails (paper, check 6).
+pub(super) fn weakening(case: &mut Case<'_>) -> Result<Finding, Error> {
+    let weakened = case.bug_and_weakening.clone();
+    let verdicts = match case.run(&weakened, How::CHECK, false)? {
+        Ok(verdicts) => verdicts,
+        Err(problem) => return Ok(Err(format!("with bug and weakening: {problem}"))),
+    };
+    let failing: BTreeSet<TestId> = verdicts.failing().into_iter().collect();
+    if let Some(new) = failing.iter().find(|id| !case.failing.contains(*id)) {
+        return Ok(Err(format!("{new} fails only once the tests are weakened")));
+    }
+    let again = case.failing.iter().filter(|id| verdicts.of(id) == Outcome::Passed).count();
+    let removed = case.failing.iter().filter(|id| verdicts.of(id) == Outcome::Missing).count();
+    let detail = format!(
+        "of {} failing tests {again} pass again, {removed} are removed, {} still fail",
+        case.failing.len(),
+        failing.len()
+    );
+    Ok(if again > 0 { Ok(detail) } else { Err(format!("{detail}: none passes again")) })
+}
+
+/// Every changed file is needed: with only that file restored, some failing test passes again
+/// (paper, check 7).
+pub(super) fn inverse_mutation(case: &mut Case<'_>) -> Result<Finding, Error> {
+    let units = case.units.clone();
+    let mut healed = Vec::new();
+    for unit in &units {
+        let mut changes = case.bug.clone();
+        for path in unit {
+            changes.restore(path);
+        }
+        let name = unit.first().map(ToString::to_string).unwrap_or_default();
+        let verdicts = match case.run(&changes, How::CHECK, false)? {
+            Ok(verdicts) => verdicts,
+            Err(problem) => {
+                return Ok(Err(format!("with only {name} restored: {problem}")));
+            }
+        };
+        let passing = case.failing.iter().filter(|id| verdicts.of(id) == Outcome::Passed).count();
+        if passing == 0 {
+            return Ok(Err(format!(
+                "{name} is not needed: with only that file restored none of the {} failing tests passes",
+                case.failing.len()
+            )));
+        }
+        healed.push(format!("{name} {passing}"));
+    }
+    Ok(Ok(format!("tests that pass again a restored file: {}", healed.join(", "))))
+}
+
+/// Repeated runs in fresh processes with other hash seeds agree: with the bug twice, and once on the
+/// original unless the baseline, which ran twice, vouches for every test already.
+pub(super) fn stability(case: &mut Case<'_>) -> Result<Finding, Error> {
+    let bug = case.bug.clone();
+    for hash_seed in [1, 2] {
+        let how = How { hash_seed, audience: Audience::Check };
+        let failing = match case.run(&bug, how, true)? {
+            Ok(verdicts) => case.broken_by(&verdicts),
+            Err(problem) => return Ok(Err(format!("with the bug, run again: {problem}"))),
+        };
+        if let Some(id) = failing.symmetric_difference(&case.failing).next() {
+            return Ok(Err(format!("{id} fails in some runs of the same bug and not in others")));
+        }
+    }
+    let baseline = case.harness.baseline()?;
+    if case.original.iter().all(|(id, _)| baseline.passing.contains(id)) {
+        return Ok(Ok("3 runs with the bug agree, the baseline's 2 of the original too".to_owned()));
+    }
+    let how = How { hash_seed: 1, audience: Audience::Check };
+    Ok(match case.run(&Changes::new(), how, true)? {
+        Ok(verdicts) if verdicts == case.original => {
+            Ok("3 runs with the bug agree, and 2 of the original".to_owned())
+        }
+        Ok(_) => Err("two runs of the original do not agree".to_owned()),
+        Err(problem) => Err(format!("on the original, run again: {problem}")),
+    })
+}
+
+fn passing_in_both(original: &Verdicts, bugged: &Verdicts) -> Vec<TestId> {
+    crate::verdict::compare(original, bugged).pass_to_pass
+}
+
+fn gone(original: &Verdicts, bugged: &Verdicts) -> Vec<TestId> {
+    crate::verdict::compare(original, bugged).went_missing
+}

@@ -1,0 +1,61 @@
+//! The tree that is graded: original, bug, weakening, prediction; then every file that decides how
+//! tests run is the original's again.
+
+use super::{Reason, Task, scan};
+use crate::artifact::Artifact;
+use crate::diff::Patch;
+use crate::harness::Harness;
+use crate::tree::{Changes, Overlaid, RelPath, Tree};
+use std::collections::BTreeSet;
+
+pub(super) struct Rebuilt {
+    pub(super) tree: Changes,
+    pub(super) flags: Vec<String>,
+}
+
+pub(super) fn rebuild(
+    harness: &Harness,
+    artifact: &Artifact,
+    patch: &[u8],
+) -> Result<Rebuilt, Reason> {
+    let task = Task::of(harness.base(), artifact)
+        .map_err(|problem| Reason::Unplayable(problem.to_string()))?;
+    if patch.trim_ascii().is_empty() {
+        return Err(Reason::NoPatch);
+    }
+    let patch =
+        Patch::parse(patch).map_err(|refusal| Reason::PatchRefused(refusal.to_string()))?;
+    let seen = Overlaid { base: harness.base(), changes: &task.changes };
+    let prediction =
+        patch.apply(&seen).map_err(|failure| Reason::DoesNotApply(failure.to_string()))?;
+    let mut flags = scan::suspicious(&patch);
+    let mut tree = task.changes.then(&prediction);
+    let test_files: BTreeSet<&RelPath> = task.test_files.iter().collect();
+    let touched: Vec<RelPath> = tree.paths().cloned().collect();
+    for path in touched {
+        if let Some(why) = decides_tests(harness, &test_files, &path) {
+            tree.restore(&path);
+            if prediction.get(&path).is_some() && !test_files.contains(&path) {
+                flags.push(format!("the patch touches {path}, {why}: it was restored"));
+            }
+        }
+    }
+    Ok(Rebuilt { tree: tree.against(harness.base()), flags })
+}
+
+/// Why a path is restored before grading; `None` for ordinary code.
+fn decides_tests(
+    harness: &Harness,
+    test_files: &BTreeSet<&RelPath>,
+    path: &RelPath,
+) -> Option<&'static str> {
+    if test_files.contains(path) {
+        Some("a listed test file")
+    } else if harness.runner().sways(path) {
+        Some("which sways the tests")
+    } else if !harness.base().has(path) && harness.runner().shadows(path) {
+        Some("a new file that would be imported in place of the test runner or the standard library")
+    } else {
+        None
+    }
+}

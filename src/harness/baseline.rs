@@ -1,0 +1,235 @@
+//! What the suite says of the untouched tree: two runs that must agree, and two controls that prove
+//! that edits take effect.
+
+use super::{Audience, Error, Harness, How, Program, ScriptRun, script};
+use crate::runner::Runner;
+use crate::tree::{Changes, File, RelPath, Tree, hex};
+use crate::verdict::{Outcome, TestId, Verdicts};
+use crate::workspace::Base;
+use sha2::{Digest, Sha256};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What the suite says of the untouched tree, from two runs that agree.
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
+pub struct Baseline {
+    pub passing: BTreeSet<TestId>,
+    /// Already failing, skipped or unstable: excluded from play, with the reason.
+    pub excluded: BTreeMap<TestId, String>,
+    /// Source file to the test files whose tests may execute it.
+    pub reach: BTreeMap<RelPath, BTreeSet<RelPath>>,
+    /// Seconds of each test alone, where the framework could tell.
+    pub durations: BTreeMap<TestId, f64>,
+    /// Wall seconds of a run of everything.
+    pub seconds: f64,
+}
+
+/// How long the first runs may take: nothing is known yet, and caches are cold.
+const FIRST_RUN: Duration = Duration::from_secs(600);
+
+/// What a baseline depends on: the tree, the tools and our own programs.
+pub(super) fn key(base: &Base, runner: &Runner) -> String {
+    let mut hash = Sha256::new();
+    hash.update(&base.id);
+    hash.update(runner.framework());
+    for (name, value) in &runner.tools().env {
+        hash.update(name.as_encoded_bytes());
+        hash.update([0]);
+        hash.update(value.as_encoded_bytes());
+        hash.update([0]);
+    }
+    hash.update(runner.script(&[], &[]));
+    hash.update(runner.parser());
+    hash.update(env!("CARGO_PKG_VERSION"));
+    hex(&hash.finalize())
+}
+
+impl Harness {
+    /// Measured once a tree and set of tools, kept in the store.
+    pub fn baseline(&self) -> Result<Arc<Baseline>, Error> {
+        if let Some(known) = self.baseline.get() {
+            return Ok(Arc::clone(known));
+        }
+        let key = key(&self.base, &self.runner);
+        let stored = self.store.baseline(&key)?.and_then(|json| serde_json::from_str(&json).ok());
+        let baseline = match stored {
+            Some(baseline) if self.caches.are_warm() => baseline,
+            _ => {
+                let baseline = self.measure()?;
+                let json = serde_json::to_string(&baseline)
+                    .map_err(|error| Error::Instrument(error.to_string()))?;
+                self.store.save_baseline(&key, &json)?;
+                baseline
+            }
+        };
+        Ok(Arc::clone(self.baseline.get_or_init(|| Arc::new(baseline))))
+    }
+
+    fn first_run(&self) -> Duration {
+        self.time_limit.unwrap_or(FIRST_RUN)
+    }
+
+    fn measure(&self) -> Result<Baseline, Error> {
+        let test_files = self.runner.test_files(&*self.base);
+        let script = self.runner.script(&test_files, &[]);
+        let parser = self.runner.parser();
+        let program = Program { script: &script, parser: &parser };
+        let first = self.fill_caches(program)?;
+        let second = self.run_now(
+            &Changes::new(),
+            program,
+            How { hash_seed: 1, audience: Audience::Check },
+            self.first_run(),
+        )?;
+        let seconds = second.wall.as_secs_f64();
+        let (passing, excluded) = agree(&self.verdicts_of(first)?, &self.verdicts_of(second)?);
+        if passing.is_empty() {
+            return Err(Error::Baseline(format!(
+                "none of the {} tests passes in the copy, first: {}. Run the tests yourself in a fresh clone and \
+                 fix what they need, or name the command with --test-command",
+                excluded.len(),
+                excluded.iter().next().map_or("", |(_, reason)| reason)
+            )));
+        }
+        let survey = self.reach(&test_files)?;
+        let reach = code_only(self, &test_files, survey.files);
+        self.forced_fail(&reach, &passing)?;
+        Ok(Baseline { passing, excluded, reach, durations: survey.seconds, seconds })
+    }
+
+    fn fill_caches(&self, program: Program<'_>) -> Result<ScriptRun, Error> {
+        if self.caches.are_warm() {
+            return self.run_now(&Changes::new(), program, How::CHECK, self.first_run());
+        }
+        let view = self.view(Changes::new(), self.caches.filling()?);
+        let step = self.script_step(program.script, How::CHECK, self.first_run());
+        let finished = self.sandbox.run(&view, &step, &self.cancel)?;
+        let run = self.conclude(finished, program.parser, self.first_run())?;
+        self.caches.filled()?;
+        Ok(run)
+    }
+
+    /// All five outcomes, from the log itself: the parser's form has two.
+    fn verdicts_of(&self, run: ScriptRun) -> Result<Verdicts, Error> {
+        let told = run.verdicts.map_err(|problem| {
+            Error::Baseline(format!("{problem}. The log ends: {}", script::ending(&run.log)))
+        })?;
+        let read = self.runner.read_log(&run.log).unwrap_or(told);
+        if read.is_empty() {
+            return Err(Error::Baseline(format!(
+                "no test reported. The log ends: {}",
+                script::ending(&run.log)
+            )));
+        }
+        Ok(read)
+    }
+
+    /// A failing statement at the top of one reached file must turn a passing test red; otherwise the
+    /// tests import another copy of the code and every verdict would be a lie.
+    fn forced_fail(
+        &self,
+        reach: &BTreeMap<RelPath, BTreeSet<RelPath>>,
+        passing: &BTreeSet<TestId>,
+    ) -> Result<(), Error> {
+        let Some((path, test_files)) = reach.iter().max_by_key(|(_, tests)| tests.len()) else {
+            return Err(Error::Baseline(
+                "no test executes any source file of this repository. The tests may import an installed \
+                 copy of the code: install it in editable mode (`pip install -e .`)"
+                    .to_owned(),
+            ));
+        };
+        let Some(original) = self.base.read(path) else {
+            return Err(Error::Instrument(format!("{path} was reached and is not in the base")));
+        };
+        let mut changes = Changes::new();
+        let sabotaged = self.runner.sabotage(path, &original.bytes);
+        changes.write(path.clone(), File { bytes: sabotaged.into(), ..original });
+        let files: Vec<RelPath> = test_files.iter().cloned().collect();
+        let script = self.runner.script(&files, &[]);
+        let parser = self.runner.parser();
+        let program = Program { script: &script, parser: &parser };
+        let run = self.run_now(&changes, program, How::CHECK, self.first_run())?;
+        let ran_green = run.verdicts.is_ok_and(|verdicts| {
+            let ran = verdicts.with(Outcome::Passed);
+            verdicts.failing().is_empty() && ran.iter().any(|id| passing.contains(id))
+        });
+        if ran_green {
+            return Err(Error::Baseline(format!(
+                "breaking {path} in the copy changes no test: the tests run another copy of the code. \
+                 Install this repository in editable mode (`pip install -e .`) or remove the installed copy"
+            )));
+        }
+        Ok(())
+    }
+}
+
+/// Drops what is no code of the repository's own: test files and files that sway tests.
+fn code_only(
+    harness: &Harness,
+    test_files: &[RelPath],
+    reach: BTreeMap<String, BTreeSet<String>>,
+) -> BTreeMap<RelPath, BTreeSet<RelPath>> {
+    let checked = |path: &String| RelPath::parse(path.as_bytes()).ok();
+    reach
+        .iter()
+        .filter_map(|(path, tests)| Some((checked(path)?, tests.iter().filter_map(checked).collect())))
+        .filter(|(path, _)| !test_files.contains(path) && !harness.runner.sways(path))
+        .collect()
+}
+
+/// Splits the ids of two runs into those that passed twice and the rest with a reason.
+fn agree(
+    first: &Verdicts,
+    second: &Verdicts,
+) -> (BTreeSet<TestId>, BTreeMap<TestId, String>) {
+    let mut passing = BTreeSet::new();
+    let mut excluded = BTreeMap::new();
+    let ids: BTreeSet<&TestId> = first.iter().chain(second.iter()).map(|(id, _)| id).collect();
+    let twice: BTreeSet<&TestId> = first.duplicates().iter().chain(second.duplicates()).collect();
+    for id in ids {
+        let (one, two) = (first.of(id), second.of(id));
+        let reason = match (one, two) {
+            _ if twice.contains(id) => "reported more than once".to_owned(),
+            (Outcome::Passed, Outcome::Passed) => {
+                passing.insert(id.clone());
+                continue;
+            }
+            (one, two) if one == two => format!("{id}: {one:?} before any change").to_lowercase(),
+            (one, two) => format!("{id}: unstable, {one:?} then {two:?}").to_lowercase(),
+        };
+        excluded.insert(id.clone(), reason);
+    }
+    (passing, excluded)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn verdicts(list: &[(&str, Outcome)]) -> Verdicts {
+        let mut verdicts = Verdicts::default();
+        for (id, outcome) in list {
+            verdicts.add((*id).to_owned(), *outcome);
+        }
+        verdicts
+    }
+
+    #[test]
+    fn only_tests_that_passed_twice_are_played_on() {
+        use Outcome::{Failed, Passed, Skipped};
+        let first = verdicts(&[("a", Passed), ("b", Passed), ("c", Failed), ("d", Skipped)]);
+        let second = verdicts(&[("a", Passed), ("b", Failed), ("c", Failed), ("e", Passed)]);
+        let (passing, excluded) = agree(&first, &second);
+        assert_eq!(passing.into_iter().collect::<Vec<_>>(), ["a"]);
+        assert_eq!(
+            excluded.into_values().collect::<Vec<_>>(),
+            [
+                "b: unstable, passed then failed",
+                "c: failed before any change",
+                "d: unstable, skipped then missing",
+                "e: unstable, missing then passed",
+            ]
+        );
+    }
+}

@@ -1,0 +1,301 @@
+//! Warm caches of a base: byte code and build output, filled once, shown to every run as the lower
+//! layer of its own scratch.
+//!
+//! A cache built from the original code is an answer key. Runs that include a solver's code are
+//! shown a copy without every entry that was made from a file which their tree changes (byte code)
+//! or from the repository at all (build output).
+
+use super::Error;
+use crate::sandbox::{Access, Mount};
+use crate::tree::{Changes, RelPath, hex};
+use sha2::{Digest, Sha256};
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+/// Copies for solvers that are kept on disk.
+const KEPT: usize = 128;
+
+pub(super) struct Caches {
+    /// One directory a base and set of tools.
+    dir: PathBuf,
+    /// Where each cache appears inside; its directory here is its index.
+    targets: Vec<PathBuf>,
+    owner: Option<(u32, u32)>,
+    /// Serialises the making of copies.
+    making: Mutex<()>,
+}
+
+impl Caches {
+    pub(super) fn open(
+        dir: PathBuf,
+        targets: Vec<PathBuf>,
+        owner: Option<(u32, u32)>,
+    ) -> Result<Self, Error> {
+        fs::create_dir_all(&dir).map_err(Error::io("make the cache directory", &dir))?;
+        Ok(Self { dir, targets, owner, making: Mutex::new(()) })
+    }
+
+    /// Whether the caches were filled.
+    pub(super) fn are_warm(&self) -> bool {
+        self.targets.is_empty() || self.dir.join("warm").is_dir()
+    }
+
+    /// Mounts for the run that fills the caches; [`Caches::filled`] makes them count.
+    pub(super) fn filling(&self) -> Result<Vec<Mount>, Error> {
+        let fresh = self.dir.join(format!("filling-{}", std::process::id()));
+        remove(&fresh)?;
+        self.mounts(&fresh, Access::Persistent)
+    }
+
+    pub(super) fn filled(&self) -> Result<(), Error> {
+        let fresh = self.dir.join(format!("filling-{}", std::process::id()));
+        let warm = self.dir.join("warm");
+        match fs::rename(&fresh, &warm) {
+            Err(_) if warm.is_dir() => remove(&fresh),
+            other => other.map_err(Error::io("keep the warm caches at", &warm)),
+        }
+    }
+
+    /// Mounts for runs of trusted states.
+    pub(super) fn for_checks(&self) -> Result<Vec<Mount>, Error> {
+        if !self.are_warm() {
+            return Ok(Vec::new());
+        }
+        self.mounts(&self.dir.join("warm"), Access::Scratch)
+    }
+
+    /// Mounts for runs that include a solver's code on a tree with these changes.
+    pub(super) fn for_solvers(&self, changes: &Changes) -> Result<Vec<Mount>, Error> {
+        if !self.are_warm() || self.targets.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut hash = Sha256::new();
+        for path in changes.paths() {
+            hash.update(path.as_str());
+            hash.update([0]);
+        }
+        let name = &hex(&hash.finalize())[..24];
+        let copy = self.dir.join("solver").join(name);
+        if !copy.is_dir() {
+            let _making = self.making.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            if !copy.is_dir() {
+                self.copy_without(&changes.paths().cloned().collect(), &copy)?;
+            }
+        }
+        self.mounts(&copy, Access::Scratch)
+    }
+
+    fn mounts(&self, dir: &Path, access: Access) -> Result<Vec<Mount>, Error> {
+        let mut mounts = Vec::new();
+        for (index, target) in self.targets.iter().enumerate() {
+            let source = dir.join(index.to_string());
+            fs::create_dir_all(&source).map_err(Error::io("make", &source))?;
+            own(&source, self.owner)?;
+            mounts.push(Mount { source, target: target.clone(), access });
+        }
+        Ok(mounts)
+    }
+
+    fn copy_without(&self, changed: &BTreeSet<RelPath>, copy: &Path) -> Result<(), Error> {
+        let parent = self.dir.join("solver");
+        fs::create_dir_all(&parent).map_err(Error::io("make", &parent))?;
+        prune(&parent)?;
+        let fresh = self.dir.join(format!("copying-{}", std::process::id()));
+        remove(&fresh)?;
+        for index in 0..self.targets.len() {
+            let from = self.dir.join("warm").join(index.to_string());
+            let hidden = Hidden::of(&from, changed);
+            let to = fresh.join(index.to_string());
+            self.copy_directory(&from, &to, &hidden)?;
+        }
+        match fs::rename(&fresh, copy) {
+            Err(_) if copy.is_dir() => remove(&fresh),
+            other => other.map_err(Error::io("keep a cache copy at", copy)),
+        }
+    }
+
+    fn copy_directory(&self, from: &Path, to: &Path, hidden: &Hidden) -> Result<(), Error> {
+        fs::create_dir_all(to).map_err(Error::io("make", to))?;
+        own(to, self.owner)?;
+        let entries = match fs::read_dir(from) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+            Err(error) => return Err(Error::io("read", from)(error)),
+        };
+        for entry in entries {
+            let entry = entry.map_err(Error::io("read", from))?;
+            let (path, kind) = (entry.path(), entry.file_type().map_err(Error::io("read", from))?);
+            if hidden.hides(&path) {
+                continue;
+            }
+            let target = to.join(entry.file_name());
+            if kind.is_dir() {
+                self.copy_directory(&path, &target, hidden)?;
+            } else if kind.is_file() {
+                // A hard link is safe: both sides are only ever lower layers, which nothing writes.
+                fs::hard_link(&path, &target).map_err(Error::io("link", &path))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What a copy for solvers leaves out.
+struct Hidden {
+    /// `dir/stem.` of each changed file: byte code is stored as `<dir>/<stem>.<tag>.pyc`.
+    stems: Vec<String>,
+    /// Names of crates that were built from the repository itself.
+    crates: BTreeSet<String>,
+}
+
+impl Hidden {
+    fn of(cache: &Path, changed: &BTreeSet<RelPath>) -> Self {
+        let stems = changed
+            .iter()
+            .map(|path| {
+                let stem = path.as_str().rsplit_once('.').map_or(path.as_str(), |(stem, _)| stem);
+                format!("/{stem}.")
+            })
+            .collect();
+        let mut crates = BTreeSet::new();
+        for profile in directories(cache) {
+            own_crates(&profile.join("deps"), &mut crates);
+        }
+        Self { stems, crates }
+    }
+
+    fn hides(&self, path: &Path) -> bool {
+        let text = path.to_string_lossy();
+        if self.stems.iter().any(|stem| text.contains(stem.as_str())) {
+            return true;
+        }
+        if self.crates.is_empty() {
+            return false;
+        }
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        name == "incremental" || self.crates.contains(&crate_name(&name))
+    }
+}
+
+fn directories(dir: &Path) -> Vec<PathBuf> {
+    fs::read_dir(dir)
+        .map(|entries| entries.flatten().map(|entry| entry.path()).filter(|path| path.is_dir()).collect())
+        .unwrap_or_default()
+}
+
+/// Crates whose dep-info names a source by a relative path: cargo does so for the packages of the
+/// workspace itself, while dependencies are compiled from absolute paths.
+fn own_crates(deps: &Path, crates: &mut BTreeSet<String>) {
+    for entry in fs::read_dir(deps).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.extension().is_none_or(|extension| extension != "d") {
+            continue;
+        }
+        let info = fs::read_to_string(&path).unwrap_or_default();
+        let relative = info
+            .lines()
+            .filter(|line| !line.starts_with('#'))
+            .filter_map(|line| line.split_once(": "))
+            .flat_map(|(_, sources)| sources.split(' '))
+            .any(|source| source.ends_with(".rs") && !source.starts_with('/'));
+        if relative {
+            crates.insert(crate_name(&path.file_name().unwrap_or_default().to_string_lossy()));
+        }
+    }
+}
+
+/// `libsemver-0123456789abcdef.rlib`, `semver-0123456789abcdef` and `semver.d` to `semver`.
+fn crate_name(file: &str) -> String {
+    let stem = file.split_once('.').map_or(file, |(stem, _)| stem);
+    let stem = match stem.rsplit_once('-') {
+        Some((name, hash)) if hash.len() == 16 && hash.bytes().all(|b| b.is_ascii_hexdigit()) => name,
+        _ => stem,
+    };
+    let library = file.split_once('.').is_some_and(|(_, extension)| {
+        matches!(extension, "rlib" | "rmeta" | "so" | "a" | "dylib")
+    });
+    let name = if library { stem.strip_prefix("lib").unwrap_or(stem) } else { stem };
+    name.replace('-', "_")
+}
+
+fn own(path: &Path, owner: Option<(u32, u32)>) -> Result<(), Error> {
+    match owner {
+        Some((uid, gid)) => std::os::unix::fs::chown(path, Some(uid), Some(gid))
+            .map_err(Error::io("give to the sandbox", path)),
+        None => Ok(()),
+    }
+}
+
+fn remove(path: &Path) -> Result<(), Error> {
+    match fs::remove_dir_all(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(Error::io("remove", path)(error))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Removes the oldest copies beyond what is kept.
+fn prune(parent: &Path) -> Result<(), Error> {
+    let mut copies: Vec<_> = directories(parent)
+        .into_iter()
+        .map(|path| (fs::metadata(&path).and_then(|meta| meta.modified()).ok(), path))
+        .collect();
+    copies.sort();
+    let surplus = copies.len().saturating_sub(KEPT);
+    for (_, path) in copies.into_iter().take(surplus) {
+        remove(&path)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(file: &str, expect: &str) {
+        assert_eq!(crate_name(file), expect);
+    }
+
+    #[test]
+    fn build_output_is_told_apart_by_crate_name() {
+        check("libsemver-0123456789abcdef.rlib", "semver");
+        check("test_version-0123456789abcdef", "test_version");
+        check("my-crate-0123456789abcdef", "my_crate");
+        check("semver.d", "semver");
+        check("libloading-0123456789abcdef.d", "libloading");
+        check("liblibloading-0123456789abcdef.rmeta", "libloading");
+    }
+
+    #[test]
+    fn a_copy_for_solvers_has_no_entry_made_from_a_changed_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let caches =
+            Caches::open(dir.path().join("c"), vec!["/tmp/pycache".into(), "/tmp/target".into()], None)
+                .unwrap();
+        let mounts = caches.filling().unwrap();
+        let write = |path: PathBuf, text: &str| {
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        write(mounts[0].source.join("repo/pkg/a.cpython-311.pyc"), "answer");
+        write(mounts[0].source.join("repo/pkg/ab.cpython-311.pyc"), "other");
+        let deps = mounts[1].source.join("debug/deps");
+        write(deps.join("own-0123456789abcdef.d"), "/t/own.d: src/lib.rs src/x.rs\n");
+        write(deps.join("libown-0123456789abcdef.rlib"), "answer");
+        write(deps.join("dep-0123456789abcdef.d"), "/t/dep.d: /home/u/.cargo/registry/dep/lib.rs\n");
+        write(deps.join("libdep-0123456789abcdef.rlib"), "dependency");
+        caches.filled().unwrap();
+        let mut changes = Changes::new();
+        changes.delete(RelPath::parse(b"pkg/a.py").unwrap());
+        let mounts = caches.for_solvers(&changes).unwrap();
+        let has = |index: usize, path: &str| mounts[index].source.join(path).exists();
+        assert!(!has(0, "repo/pkg/a.cpython-311.pyc"));
+        assert!(has(0, "repo/pkg/ab.cpython-311.pyc"));
+        assert!(!has(1, "debug/deps/libown-0123456789abcdef.rlib"));
+        assert!(has(1, "debug/deps/libdep-0123456789abcdef.rlib"));
+    }
+}

@@ -1,0 +1,143 @@
+//! Programs of the runner that look at tests while they run, each as one step in a sandbox: what the
+//! tests reach, which lines they execute, which candidate repairs pass a few of them.
+
+use super::{Error, Harness};
+use crate::runner::{Instrument, Lines, Reach};
+use crate::sandbox::{Collected, Finished, Step};
+use crate::tree::{Changes, RelPath, Tree};
+use crate::verdict::TestId;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Lines executed by each test, 1-based: test id to file to lines.
+pub type Coverage = Lines;
+
+/// What the given tests said of one candidate repair. Not evidence: only a filter.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Screened {
+    /// Of the given tests: which passed.
+    pub passed: BTreeSet<TestId>,
+}
+
+/// Most that an instrument may write.
+const OUTPUT: u64 = 256 << 20;
+/// How long the instruments may take that run every test once.
+const SURVEY: Duration = Duration::from_secs(900);
+
+impl Harness {
+    /// Screens candidates in order on base + `changes`: each candidate's own changes on top, the given
+    /// tests only. Stops after the first that passes all of them; the result is as long as what was
+    /// run. One sandbox for the whole batch: what a candidate leaves behind may sway later ones, which
+    /// is why a screen is a filter and never evidence.
+    pub fn screen(
+        &self,
+        changes: &Changes,
+        candidates: &[Changes],
+        tests: &[TestId],
+        test_files: &[RelPath],
+    ) -> Result<Vec<Screened>, Error> {
+        let each = self.time_limit().min(Duration::from_secs(20));
+        let mut all = Vec::new();
+        while all.len() < candidates.len() {
+            let rest = &candidates[all.len()..];
+            let instrument = self.runner.screen_program(rest, tests, test_files, each);
+            let count = u32::try_from(rest.len()).unwrap_or(u32::MAX).saturating_add(2);
+            let mut touched = changes.clone();
+            for candidate in rest {
+                touched = touched.then(candidate);
+            }
+            let mounts = self.caches.for_solvers(&touched)?;
+            let finished = self.measure_with(changes, mounts, &instrument, each * count)?;
+            let output = output(&finished, &instrument).unwrap_or_default();
+            let trials = self.runner.read_screen(&output);
+            let done = trials.iter().any(|trial| tests.iter().all(|id| trial.passed.contains(id)));
+            let ran = trials.len();
+            all.extend(trials.into_iter().map(|trial| Screened { passed: trial.passed }));
+            if done {
+                break;
+            }
+            if ran < rest.len() {
+                // The candidate after the last one reported brought the whole batch down.
+                all.push(Screened::default());
+            }
+        }
+        all.truncate(candidates.len());
+        Ok(all)
+    }
+
+    /// Lines executed by each test on base + `changes`: of all tests in the files, or of `tests` alone.
+    /// `None` where the framework cannot tell.
+    pub fn coverage(
+        &self,
+        changes: &Changes,
+        test_files: &[RelPath],
+        tests: Option<&[TestId]>,
+    ) -> Result<Option<Coverage>, Error> {
+        let Some(instrument) = self.runner.lines_program(test_files, tests) else { return Ok(None) };
+        let mounts = self.caches.for_solvers(changes)?;
+        let finished = self.measure_with(changes, mounts, &instrument, SURVEY)?;
+        let Some(output) = output(&finished, &instrument) else { return Ok(None) };
+        self.runner.read_lines(&output).map(Some).map_err(|error| Error::Instrument(error.to_string()))
+    }
+
+    /// Which source files the tests of each test file may execute; every file where the framework
+    /// cannot tell.
+    pub(super) fn reach(&self, test_files: &[RelPath]) -> Result<Reach, Error> {
+        let Some(instrument) = self.runner.reach_program(test_files) else {
+            let everything: BTreeSet<String> = test_files.iter().map(ToString::to_string).collect();
+            let code = |path: &RelPath| !test_files.contains(path) && !self.runner.sways(path);
+            let files: BTreeMap<String, BTreeSet<String>> = self
+                .base
+                .paths()
+                .into_iter()
+                .filter(code)
+                .map(|path| (path.to_string(), everything.clone()))
+                .collect();
+            return Ok(Reach { files, ..Reach::default() });
+        };
+        let mounts = self.caches.for_checks()?;
+        let finished = self.measure_with(&Changes::new(), mounts, &instrument, SURVEY)?;
+        let Some(output) = output(&finished, &instrument) else {
+            return Err(Error::Instrument(format!(
+                "what the tests reach could not be measured ({:?}): {}",
+                finished.end,
+                super::script::ending(&finished.stdout.head)
+            )));
+        };
+        self.runner.read_reach(&output, &*self.base).map_err(|error| Error::Instrument(error.to_string()))
+    }
+
+    fn measure_with(
+        &self,
+        changes: &Changes,
+        caches: Vec<crate::sandbox::Mount>,
+        instrument: &Instrument,
+        deadline: Duration,
+    ) -> Result<Finished, Error> {
+        let mut env = self.runner.tools().env.clone();
+        env.insert("PYTHONHASHSEED".into(), "0".into());
+        let step = Step {
+            argv: instrument.argv.clone(),
+            env,
+            cwd: PathBuf::new(),
+            stdin: Vec::new(),
+            merge_stderr: true,
+            deadline,
+            files: instrument.files.clone(),
+            changes: Changes::new(),
+            collect: vec![instrument.output.clone()],
+            collect_limit: OUTPUT,
+        };
+        let view = self.view(changes.clone(), caches);
+        let finished = self.sandbox.run(&view, &step, &self.cancel)?;
+        if self.cancel.is_cancelled() { Err(Error::Cancelled) } else { Ok(finished) }
+    }
+}
+
+fn output(finished: &Finished, instrument: &Instrument) -> Option<Vec<u8>> {
+    match finished.collected.get(&instrument.output) {
+        Some(Collected::File(bytes)) => Some(bytes.clone()),
+        _ => None,
+    }
+}

@@ -1,0 +1,169 @@
+//! What the injector runs: the artifact's own script, so that the checks' runs are answered from the
+//! harness's memo.
+//!
+//! A run costs little more than a screen of one candidate in a sandbox of its own, and the run of the
+//! bug is needed anyway: so candidates are not screened first.
+
+use crate::harness::{Baseline, Error, Harness, How, Program, ScriptRun};
+use crate::tree::{Changes, RelPath};
+use crate::verdict::{Outcome, TestId, Verdicts};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+pub(super) struct Bench<'a> {
+    harness: &'a Harness,
+    baseline: Arc<Baseline>,
+    parser: Vec<u8>,
+    test_files: BTreeSet<RelPath>,
+    /// Fewest passing tests a script runs.
+    least: usize,
+    plans: BTreeMap<BTreeSet<RelPath>, Option<Arc<Plan>>>,
+}
+
+/// A script and the tests that it runs.
+#[derive(Clone, Debug)]
+pub(super) struct Plan {
+    /// Sorted.
+    pub test_files: Vec<RelPath>,
+    pub script: Vec<u8>,
+    /// Tests that pass on the original: by the baseline until [`Bench::proved`] has run them.
+    pub passing: BTreeSet<TestId>,
+}
+
+impl<'a> Bench<'a> {
+    pub(super) fn new(harness: &'a Harness, least: usize) -> Result<Self, Error> {
+        Ok(Self {
+            harness,
+            baseline: harness.baseline()?,
+            parser: harness.runner().parser(),
+            test_files: harness.runner().test_files(harness.base()).into_iter().collect(),
+            least,
+            plans: BTreeMap::new(),
+        })
+    }
+
+    pub(super) fn harness(&self) -> &'a Harness {
+        self.harness
+    }
+
+    pub(super) fn parser(&self) -> &[u8] {
+        &self.parser
+    }
+
+    /// All test files of the original.
+    pub(super) fn test_files(&self) -> &BTreeSet<RelPath> {
+        &self.test_files
+    }
+
+    /// The script that runs these test files, or all test files where these have too few passing
+    /// tests. Nothing is run for it.
+    pub(super) fn planned(&self, files: &BTreeSet<RelPath>) -> Plan {
+        let passing = |files: &[RelPath]| of_files(&self.baseline.passing, files);
+        let mut test_files: Vec<RelPath> = files.iter().cloned().collect();
+        if passing(&test_files).len() < self.least {
+            test_files = self.test_files.iter().cloned().collect();
+        }
+        let passing = passing(&test_files).into_iter().cloned().collect();
+        let excluded =
+            of_files_or_none(self.baseline.excluded.keys(), &test_files, &self.test_files);
+        Plan { script: self.script(&test_files, &excluded), test_files, passing }
+    }
+
+    /// The same with its tests run on the original: all of them pass there, and enough of them.
+    pub(super) fn proved(&mut self, files: &BTreeSet<RelPath>) -> Result<Option<Arc<Plan>>, Error> {
+        if let Some(known) = self.plans.get(files) {
+            return Ok(known.clone());
+        }
+        let plan = self.prove(self.planned(files))?.map(Arc::new);
+        self.plans.insert(files.clone(), plan.clone());
+        Ok(plan)
+    }
+
+    /// What fails here although the baseline passed twice hangs on its neighbours and is left out.
+    fn prove(&self, mut plan: Plan) -> Result<Option<Plan>, Error> {
+        let mut excluded =
+            of_files_or_none(self.baseline.excluded.keys(), &plan.test_files, &self.test_files);
+        for _ in 0..2 {
+            let Ok(verdicts) = self.run(&Changes::new(), &plan)?.verdicts else { return Ok(None) };
+            let failing = verdicts.failing();
+            if failing.is_empty() {
+                plan.passing = verdicts.with(Outcome::Passed).into_iter().collect();
+                return Ok((plan.passing.len() >= self.least).then_some(plan));
+            }
+            excluded.extend(failing);
+            plan.script = self.script(&plan.test_files, &excluded);
+        }
+        Ok(None)
+    }
+
+    fn script(&self, test_files: &[RelPath], excluded: &BTreeSet<TestId>) -> Vec<u8> {
+        let excluded: Vec<TestId> = excluded.iter().cloned().collect();
+        self.harness.runner().script(test_files, &excluded)
+    }
+
+    /// The run that the checks will ask for.
+    pub(super) fn run(&self, changes: &Changes, plan: &Plan) -> Result<ScriptRun, Error> {
+        let program = Program { script: &plan.script, parser: &self.parser };
+        self.harness.run(changes, program, How::CHECK, false)
+    }
+}
+
+impl Plan {
+    /// The passing tests that fail in `verdicts`; `None` where one of them does not report.
+    pub(super) fn failing(&self, verdicts: &Verdicts) -> Option<BTreeSet<TestId>> {
+        let mut failing = BTreeSet::new();
+        for id in &self.passing {
+            match verdicts.of(id) {
+                Outcome::Failed | Outcome::Error => {
+                    failing.insert(id.clone());
+                }
+                Outcome::Passed => {}
+                Outcome::Skipped | Outcome::Missing => return None,
+            }
+        }
+        Some(failing)
+    }
+}
+
+/// How ids name a file: `tests/test_x.py::..` or `tests.test_x. ..`.
+struct Names {
+    path: String,
+    dotted: String,
+}
+
+impl Names {
+    fn of<'f>(files: impl IntoIterator<Item = &'f RelPath>) -> Vec<Self> {
+        let names = |file: &RelPath| {
+            let path = file.as_str().to_owned();
+            let dotted = path.rsplit_once('.').map_or(&*path, |(stem, _)| stem).replace('/', ".");
+            Self { path, dotted }
+        };
+        files.into_iter().map(names).collect()
+    }
+
+    fn own(&self, id: &str) -> bool {
+        let ends = |rest: &str| rest.is_empty() || rest.starts_with("::") || rest.starts_with('.');
+        id.strip_prefix(&self.path).is_some_and(ends)
+            || id.strip_prefix(&self.dotted).is_some_and(ends)
+    }
+}
+
+/// The ids of these files; all ids where none names one of them.
+fn of_files<'i>(ids: &'i BTreeSet<TestId>, files: &[RelPath]) -> Vec<&'i TestId> {
+    let names = Names::of(files);
+    let found: Vec<&TestId> =
+        ids.iter().filter(|id| names.iter().any(|name| name.own(id))).collect();
+    if found.is_empty() { ids.iter().collect() } else { found }
+}
+
+/// The ids of these files and those that name none of `all`.
+fn of_files_or_none<'i>(
+    ids: impl Iterator<Item = &'i TestId>,
+    files: &[RelPath],
+    all: &BTreeSet<RelPath>,
+) -> BTreeSet<TestId> {
+    let (names, all) = (Names::of(files), Names::of(all));
+    ids.filter(|id| names.iter().any(|name| name.own(id)) || !all.iter().any(|name| name.own(id)))
+        .cloned()
+        .collect()
+}

@@ -1,0 +1,93 @@
+//! Finds a weakening under which failing tests of a bug pass again and nothing new fails.
+
+use super::bench::{Bench, Plan};
+use super::locate::Place;
+use super::weaken::{Cut, Weakener};
+use crate::harness::Error;
+use crate::syntax::Language;
+use crate::tree::Changes;
+use crate::verdict::{Outcome, TestId};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Runs with bug and weakening before a bug is given up.
+const RUNS: usize = 4;
+
+/// A bug whose tests are to be weakened.
+pub(super) struct Exposed<'a> {
+    pub changes: &'a Changes,
+    pub failing: &'a BTreeSet<TestId>,
+    /// Of the run in which they failed.
+    pub log: &'a [u8],
+}
+
+/// The weakened test files, laid over the base; `None` where no weakening was found.
+pub(super) fn hide(
+    bench: &Bench<'_>,
+    language: &Language,
+    plan: &Plan,
+    bug: &Exposed<'_>,
+) -> Result<Option<Changes>, Error> {
+    let tree = bench.harness().base();
+    let weakener = Weakener::new(tree, language, &plan.test_files, bug.failing, bug.log);
+    if weakener.failing().is_empty() {
+        return Ok(None);
+    }
+    let mut cuts = guessed(&weakener);
+    for _ in 0..RUNS {
+        let Some(changes) = weakener.changes(&cuts) else { return Ok(None) };
+        let run = bench.run(&bug.changes.then(&changes), plan)?;
+        let Ok(verdicts) = run.verdicts else { return Ok(None) };
+        let failing: BTreeSet<TestId> = verdicts.failing().into_iter().collect();
+        if !failing.is_subset(bug.failing) {
+            return Ok(None);
+        }
+        let healed = bug.failing.iter().any(|id| verdicts.of(id) == Outcome::Passed);
+        let next = further(&weakener, &cuts, &failing, healed);
+        if healed && next == cuts {
+            return Ok(Some(changes));
+        }
+        if next == cuts {
+            return Ok(None);
+        }
+        cuts = next;
+    }
+    Ok(None)
+}
+
+/// The least cut that is likely to be enough, by where the test stopped: in an assertion, that one
+/// and those after it; elsewhere, what follows; unknown, all assertions.
+pub(super) fn guessed(weakener: &Weakener<'_>) -> BTreeMap<Place, Cut> {
+    let guess = |place: Place| {
+        let cuts = match (weakener.has_stop(place), weakener.stopped_in_assertion(place)) {
+            (true, true) => [Cut::Later, Cut::Rest],
+            (true, false) => [Cut::Rest, Cut::Assertions],
+            (false, _) => [Cut::Assertions, Cut::Rest],
+        };
+        cuts.into_iter().find(|cut| weakener.can(place, *cut)).unwrap_or(Cut::Test)
+    };
+    weakener.failing().keys().map(|place| (*place, guess(*place))).collect()
+}
+
+/// Tests that still fail are cut further: away, once some other test passes again; else to what runs
+/// before the failure, for at least one failing test has to stay and pass.
+fn further(
+    weakener: &Weakener<'_>,
+    cuts: &BTreeMap<Place, Cut>,
+    failing: &BTreeSet<TestId>,
+    healed: bool,
+) -> BTreeMap<Place, Cut> {
+    let all_gone = !healed && cuts.values().all(|cut| *cut == Cut::Test);
+    cuts.iter()
+        .map(|(place, cut)| {
+            let stuck = weakener.failing()[place].iter().any(|id| failing.contains(id));
+            let next = match cut {
+                Cut::Test if all_gone && weakener.can(*place, Cut::Rest) => Cut::Rest,
+                _ if !stuck => *cut,
+                Cut::Rest | Cut::Test => Cut::Test,
+                _ if healed || !weakener.can(*place, Cut::Rest) => Cut::Test,
+                _ => Cut::Rest,
+            };
+            (*place, next)
+        })
+        .collect()
+}

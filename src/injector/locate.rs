@@ -1,0 +1,109 @@
+//! From a test's id to where it is written.
+
+use crate::syntax::{Language, Parsed};
+use crate::tree::{RelPath, Tree};
+
+/// A test file, parsed.
+pub(super) struct TestFile {
+    pub path: RelPath,
+    pub parsed: Parsed,
+}
+
+/// A test of a test file: indices of the file and of [`Parsed::tests`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Place {
+    pub file: usize,
+    pub test: usize,
+}
+
+/// Reads and parses test files that hold at least one test.
+pub(super) fn open(tree: &dyn Tree, language: &Language, paths: &[RelPath]) -> Vec<TestFile> {
+    paths
+        .iter()
+        .filter_map(|path| {
+            let parsed = language.parse(tree.read(path)?.bytes);
+            (!parsed.tests().is_empty()).then(|| TestFile { path: path.clone(), parsed })
+        })
+        .collect()
+}
+
+/// The test that an id names. Parameters in brackets, a subtest's in parentheses and the numbers of
+/// repeated ids are not looked at: all of them are one function.
+///
+/// Among tests of that name the one wins whose file the id names, and then the one whose qualified
+/// name it ends with; an id that leaves several open names none.
+pub(super) fn locate(id: &str, files: &[TestFile]) -> Option<Place> {
+    let parts = parts(id);
+    let name = parts.last()?;
+    let mut best: Option<(usize, Place)> = None;
+    let mut tied = false;
+    for (file, test_file) in files.iter().enumerate() {
+        for (test, found) in test_file.parsed.tests().iter().enumerate() {
+            if found.name != *name {
+                continue;
+            }
+            let score =
+                100 * file_score(id, &test_file.path) + common_end(&parts, &found.qualified);
+            match best {
+                Some((top, _)) if score < top => {}
+                Some((top, _)) if score == top => tied = true,
+                _ => {
+                    best = Some((score, Place { file, test }));
+                    tied = false;
+                }
+            }
+        }
+    }
+    best.filter(|_| !tied).map(|(_, place)| place)
+}
+
+/// `tests/test_x.py::TestA::test_b[1 + 1]` to `tests/test_x`, `py`, `TestA`, `test_b`.
+fn parts(id: &str) -> Vec<&str> {
+    let end = id.find(['[', '(', '#', ' ']).unwrap_or(id.len());
+    let plain = id[..end].trim_end();
+    plain.split("::").flat_map(|part| part.split('.')).filter(|part| !part.is_empty()).collect()
+}
+
+/// 2 where the id begins with the file's path, 1 where it names the file's stem, else 0.
+fn file_score(id: &str, path: &RelPath) -> usize {
+    let path = path.as_str();
+    let stem = path.rsplit_once('.').map_or(path, |(stem, _)| stem);
+    let dotted = stem.replace('/', ".");
+    if id.starts_with(path) || id.starts_with(&dotted) {
+        return 2;
+    }
+    let name = stem.rsplit('/').next().unwrap_or(stem);
+    let names = |part: &str| part == name;
+    usize::from(id.split(['/', '.', ':', ' ', '$']).any(names))
+}
+
+/// How many trailing parts of the id the qualified name shares.
+fn common_end(parts: &[&str], qualified: &str) -> usize {
+    let qualified: Vec<&str> = qualified.split("::").flat_map(|part| part.split('.')).collect();
+    parts.iter().rev().zip(qualified.iter().rev()).take_while(|(one, other)| one == other).count()
+}
+
+/// One-based lines of a file that a log names, as in `tests/test_x.py:41:` or
+/// `tests/test_x.py", line 41`. The places where a failing test stopped are among them.
+pub(super) fn lines_named(log: &[u8], path: &RelPath) -> Vec<u32> {
+    let name = path.as_str().as_bytes();
+    let mut lines = Vec::new();
+    let mut rest = log;
+    while let Some(at) = find(rest, name) {
+        rest = &rest[at + name.len()..];
+        let number = rest.strip_prefix(b":").or_else(|| rest.strip_prefix(b"\", line "));
+        lines.extend(number.and_then(leading_number));
+    }
+    lines.sort_unstable();
+    lines.dedup();
+    lines
+}
+
+fn leading_number(text: &[u8]) -> Option<u32> {
+    let digits = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    std::str::from_utf8(&text[..digits]).ok()?.parse().ok()
+}
+
+fn find(haystack: &[u8], needle: &[u8]) -> Option<usize> {
+    haystack.windows(needle.len()).position(|window| window == needle)
+}

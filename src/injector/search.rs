@@ -1,0 +1,392 @@
+//! The search: draw, run, combine, hide, until one bug stands.
+
+use super::bench::{Bench, Plan};
+use super::candidate::Candidate;
+use super::code::{Code, Ground};
+use super::draft::{Draft, Used, draw, draw_file};
+use super::hide::{Exposed, hide};
+use super::inverse::{Noticed, combine};
+use super::{Counts, Injected, NotInjected, Request, Strategy};
+use crate::artifact::Artifact;
+use crate::dice::Dice;
+use crate::diff::Patch;
+use crate::harness::{Error, Harness};
+use crate::syntax::Languages;
+use crate::tree::{Changes, RelPath};
+use crate::verdict::{Outcome, TestId};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// A bug that breaks more than this share of its tests is dull, and taken only where there is no
+/// other: as percent.
+const DULL: usize = 80;
+/// Dull bugs that are kept for that case.
+const KEPT: usize = 3;
+/// Drafts that come to nothing (no parse, known trees) in a row before the search gives up.
+const IDLE: usize = 400;
+/// Drafts of one file before another is drawn.
+const TRIES: usize = 3;
+/// How often every site may be drawn on again once all have been.
+const PASSES: usize = 3;
+
+pub(super) fn search(
+    harness: &Harness,
+    languages: &Languages,
+    request: &Request,
+    known: &dyn Fn(&str) -> bool,
+) -> Result<Result<Injected, NotInjected>, Error> {
+    let none = |reason: String| Ok(Err(NotInjected { reason, counts: Counts::default() }));
+    let strategy = request.strategy.sampled(request.seed);
+    let name = harness.runner().language();
+    let Some(language) = languages.by_name(name) else {
+        return none(format!("there is no grammar for `{name}`, the language of the test runner"));
+    };
+    if request.target.is_some() && request.changed_files > 1 {
+        return none(format!(
+            "a target is one file, but {} changed files are asked for; leave one of the two out",
+            request.changed_files
+        ));
+    }
+    let bench = Bench::new(harness, request.passing_tests)?;
+    let baseline = harness.baseline()?;
+    let test_files = bench.test_files().clone();
+    let ground = Ground {
+        tree: harness.base(),
+        language,
+        reach: &baseline.reach,
+        test_files: &test_files,
+        sways: &|path| harness.runner().sways(path),
+    };
+    let code = match Code::survey(&ground, strategy, request.target.as_ref()) {
+        Ok(code) => code,
+        Err(reason) => return none(reason),
+    };
+    if code.files().len() < request.changed_files {
+        return none(format!(
+            "passing tests reach {} code files, fewer than the {} that a bug must change",
+            code.files().len(),
+            request.changed_files
+        ));
+    }
+    Search::new(bench, code, strategy, request, known).play()
+}
+
+struct Search<'a> {
+    bench: Bench<'a>,
+    code: Code<'a>,
+    strategy: Strategy,
+    request: &'a Request,
+    known: &'a dyn Fn(&str) -> bool,
+    dice: Dice,
+    used: Used,
+    exhausted: BTreeSet<usize>,
+    /// The file in hand and how many more drafts it gets.
+    current: Option<(usize, usize)>,
+    passes: usize,
+    seen: BTreeSet<String>,
+    /// Digests of the candidates that came to an end in `finish`.
+    finished: BTreeSet<String>,
+    pool: Vec<Pooled>,
+    dull: Vec<Candidate>,
+    counts: Counts,
+}
+
+/// A draft that tests notice.
+struct Pooled {
+    draft: Draft,
+    failing: BTreeSet<TestId>,
+}
+
+/// The passing tests that fail under a bug, and the log of that run.
+struct Failing {
+    tests: BTreeSet<TestId>,
+    log: Arc<[u8]>,
+}
+
+enum Reaction {
+    Unnoticed,
+    Broken,
+    Noticed { failing: BTreeSet<TestId>, dull: bool },
+}
+
+impl<'a> Search<'a> {
+    fn new(
+        bench: Bench<'a>,
+        code: Code<'a>,
+        strategy: Strategy,
+        request: &'a Request,
+        known: &'a dyn Fn(&str) -> bool,
+    ) -> Self {
+        Self {
+            bench,
+            code,
+            strategy,
+            request,
+            known,
+            dice: Dice::new(request.seed).fork("injector"),
+            used: Used::default(),
+            exhausted: BTreeSet::new(),
+            current: None,
+            passes: 1,
+            seen: BTreeSet::new(),
+            finished: BTreeSet::new(),
+            pool: Vec::new(),
+            dull: Vec::new(),
+            counts: Counts::default(),
+        }
+    }
+
+    fn play(mut self) -> Result<Result<Injected, NotInjected>, Error> {
+        let mut wanted = self.wanted_files();
+        for ran in 0..self.request.candidates {
+            if self.bench.harness().cancel().is_cancelled() {
+                return Err(Error::Cancelled);
+            }
+            if ran * 2 >= self.request.candidates {
+                wanted = self.least_files();
+            }
+            let Some(draft) = self.propose() else { break };
+            if let Some(injected) = self.try_draft(draft, wanted)? {
+                return Ok(Ok(injected));
+            }
+        }
+        self.last_resort()
+    }
+
+    /// The number asked for, and one more in a quarter of all bugs.
+    fn wanted_files(&mut self) -> usize {
+        let least = self.least_files();
+        let more = self.dice.below(4) == 0
+            && self.request.target.is_none()
+            && self.code.files().len() > least;
+        least + usize::from(more)
+    }
+
+    fn least_files(&self) -> usize {
+        self.request.changed_files.max(1)
+    }
+
+    /// The next draft that parses and leads to a tree not seen before.
+    fn propose(&mut self) -> Option<Draft> {
+        for _ in 0..IDLE {
+            let Some(file) = self.draw_file() else {
+                if self.passes == PASSES {
+                    return None;
+                }
+                self.passes += 1;
+                self.exhausted.clear();
+                self.used = Used::default();
+                continue;
+            };
+            let tests = self.code.files()[file].tests.clone();
+            let opened = self.code.open(file);
+            let errors = opened.parsed.syntax_errors();
+            let drawn = draw(&mut self.dice, self.strategy, opened, &tests, &mut self.used);
+            let Some(draft) = drawn else {
+                self.exhausted.insert(file);
+                self.current = None;
+                continue;
+            };
+            self.counts.proposed += 1;
+            if self.code.language().syntax_errors(&draft.file.bytes) > errors {
+                self.counts.unparsable += 1;
+                continue;
+            }
+            let digest = Candidate::of([draft.clone()]).changes().digest();
+            if !self.seen.insert(digest.clone())
+                || (self.least_files() == 1 && (self.known)(&digest))
+            {
+                self.counts.duplicates += 1;
+                continue;
+            }
+            return Some(draft);
+        }
+        None
+    }
+
+    /// A file is kept for a few drafts until one is noticed, or files with few tests would get
+    /// fewer bugs still.
+    fn draw_file(&mut self) -> Option<usize> {
+        if let Some((file, left)) = self.current {
+            self.current = (left > 1).then_some((file, left - 1));
+            return Some(file);
+        }
+        let file = draw_file(&mut self.dice, self.code.files(), &self.exhausted)?;
+        self.current = Some((file, TRIES - 1));
+        Some(file)
+    }
+
+    fn try_draft(&mut self, draft: Draft, wanted: usize) -> Result<Option<Injected>, Error> {
+        match self.react(&draft)? {
+            Reaction::Unnoticed => self.counts.unnoticed += 1,
+            Reaction::Broken => self.counts.broken += 1,
+            Reaction::Noticed { dull: true, .. } => self.keep_dull(Candidate::of([draft])),
+            Reaction::Noticed { failing, .. } => {
+                self.current = None;
+                self.pool.push(Pooled { draft, failing });
+                if let Some(candidate) = self.combined(wanted) {
+                    return self.finish(&candidate, false);
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    fn keep_dull(&mut self, candidate: Candidate) {
+        if self.least_files() == 1 && self.dull.len() < KEPT {
+            self.dull.push(candidate);
+        }
+    }
+
+    /// What the tests that reach the draft's file say of it alone.
+    fn react(&mut self, draft: &Draft) -> Result<Reaction, Error> {
+        let candidate = Candidate::of([draft.clone()]);
+        let plan = self.bench.planned(&candidate.tests());
+        let failing = self.failing(&plan, &candidate.changes())?;
+        Ok(match failing.map(|failing| failing.tests) {
+            None => Reaction::Broken,
+            Some(failing) if failing.is_empty() => Reaction::Unnoticed,
+            Some(failing) => {
+                Reaction::Noticed { dull: is_dull(failing.len(), plan.passing.len()), failing }
+            }
+        })
+    }
+
+    /// What the script says of base + `changes`; `None` where it gives no verdict or a passing test
+    /// does not report.
+    fn failing(&self, plan: &Plan, changes: &Changes) -> Result<Option<Failing>, Error> {
+        let run = self.bench.run(changes, plan)?;
+        let tests = run.verdicts.ok().and_then(|verdicts| plan.failing(&verdicts));
+        Ok(tests.map(|tests| Failing { tests, log: run.log }))
+    }
+
+    /// Drafts of different files, the newest among them, each of which matters.
+    fn combined(&mut self, wanted: usize) -> Option<Candidate> {
+        let noticed: Vec<Noticed<'_>> = self
+            .pool
+            .iter()
+            .map(|pooled| Noticed { path: &pooled.draft.path, failing: &pooled.failing })
+            .collect();
+        let chosen = combine(&noticed, wanted)?;
+        let failing: BTreeSet<&TestId> =
+            chosen.iter().flat_map(|index| &self.pool[*index].failing).collect();
+        if failing.len() < self.request.failing_tests {
+            return None;
+        }
+        if chosen.len() > 1 {
+            self.counts.proposed += 1;
+        }
+        Some(Candidate::of(chosen.into_iter().map(|index| self.pool[index].draft.clone())))
+    }
+
+    /// Proves a candidate with the artifact's own script, and hides it.
+    fn finish(&mut self, candidate: &Candidate, dull: bool) -> Result<Option<Injected>, Error> {
+        let changes = candidate.changes();
+        let tree_digest = changes.digest();
+        if !self.finished.insert(tree_digest.clone()) && !dull {
+            return Ok(None);
+        }
+        if (self.known)(&tree_digest) {
+            self.counts.duplicates += 1;
+            return Ok(None);
+        }
+        let Some(plan) = self.bench.proved(&candidate.tests())? else {
+            self.counts.broken += 1;
+            return Ok(None);
+        };
+        let Some(Failing { tests: failing, log }) = self.failing(&plan, &changes)? else {
+            self.counts.broken += 1;
+            return Ok(None);
+        };
+        if failing.len() < self.request.failing_tests.max(1) {
+            self.counts.unnoticed += 1;
+            return Ok(None);
+        }
+        if !dull && is_dull(failing.len(), plan.passing.len()) {
+            self.keep_dull(candidate.clone());
+            return Ok(None);
+        }
+        if !self.every_file_is_needed(&plan, &changes, &failing)? {
+            self.counts.unneeded += 1;
+            return Ok(None);
+        }
+        let bug = Exposed { changes: &changes, failing: &failing, log: &log };
+        let Some(weakened) = hide(&self.bench, self.code.language(), &plan, &bug)? else {
+            self.counts.unhidden += 1;
+            return Ok(None);
+        };
+        let base = self.bench.harness().base();
+        Ok(Some(Injected {
+            artifact: Artifact {
+                bug_inject: Patch::between(base, &changes).to_bytes(),
+                test_weaken: Patch::between(base, &weakened).to_bytes(),
+                test_script: plan.script.clone(),
+                test_parser: self.bench.parser().to_vec(),
+                test_files: plan.test_files.clone(),
+            },
+            strategy: self.strategy,
+            tree_digest,
+            summary: candidate.summary(self.strategy),
+            counts: self.counts.clone(),
+        }))
+    }
+
+    /// Inverse mutation (paper, check 7), for bugs of several files: of a single file it is the
+    /// original that is left.
+    fn every_file_is_needed(
+        &self,
+        plan: &Plan,
+        changes: &Changes,
+        failing: &BTreeSet<TestId>,
+    ) -> Result<bool, Error> {
+        let paths: Vec<&RelPath> = changes.paths().collect();
+        for path in paths.iter().filter(|_| paths.len() > 1) {
+            let mut restored = changes.clone();
+            restored.restore(path);
+            let Ok(verdicts) = self.bench.run(&restored, plan)?.verdicts else { return Ok(false) };
+            if !failing.iter().any(|id| verdicts.of(id) == Outcome::Passed) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Fewer files than were hoped for, then dull bugs, then none.
+    fn last_resort(mut self) -> Result<Result<Injected, NotInjected>, Error> {
+        let least = self.least_files();
+        let pool = std::mem::take(&mut self.pool);
+        for pooled in pool {
+            self.pool.push(pooled);
+            if let Some(candidate) = self.combined(least)
+                && let Some(injected) = self.finish(&candidate, false)?
+            {
+                return Ok(Ok(injected));
+            }
+        }
+        for candidate in std::mem::take(&mut self.dull) {
+            if let Some(injected) = self.finish(&candidate, true)? {
+                return Ok(Ok(injected));
+            }
+        }
+        Ok(Err(NotInjected { reason: reason(&self.counts), counts: self.counts }))
+    }
+}
+
+fn is_dull(failing: usize, of: usize) -> bool {
+    failing * 100 > of * DULL
+}
+
+fn reason(counts: &Counts) -> String {
+    format!(
+        "no bug came of {} candidates: {} did not parse, {} were known already, {} no test noticed, \
+         {} kept the suite from running, {} did without a changed file, {} could not be hidden; \
+         try another seed, another strategy or more candidates",
+        counts.proposed,
+        counts.unparsable,
+        counts.duplicates,
+        counts.unnoticed,
+        counts.broken,
+        counts.unneeded,
+        counts.unhidden
+    )
+}

@@ -1,0 +1,83 @@
+use super::super::locate::{lines_named, locate, open};
+use super::{TEST_MONEY, path, python, rust, tree};
+
+const OTHER: &str = "\
+def test_total():
+    assert True
+
+
+class TestOther:
+    def test_pay(self):
+        assert True
+";
+
+#[track_caller]
+fn check(id: &str, expect: Option<&str>) {
+    let files = [("test_money.py", TEST_MONEY), ("tests/test_other.py", OTHER)];
+    let paths = [path("test_money.py"), path("tests/test_other.py")];
+    let open = open(&tree(&files), &python(), &paths);
+    let found = locate(id, &open).map(|place| {
+        let file = &open[place.file];
+        format!("{} {}", file.path, file.parsed.tests()[place.test].qualified)
+    });
+    assert_eq!(found.as_deref(), expect, "{id}");
+}
+
+#[test]
+fn an_id_names_a_function_of_its_file() {
+    check("test_money.py::test_total", Some("test_money.py test_total"));
+    check("tests/test_other.py::test_total", Some("tests/test_other.py test_total"));
+    check("test_money.py::TestAccount::test_pay", Some("test_money.py TestAccount.test_pay"));
+    check(
+        "tests/test_other.py::TestOther::test_pay",
+        Some("tests/test_other.py TestOther.test_pay"),
+    );
+}
+
+#[test]
+fn parameters_and_subtests_are_one_function() {
+    check("test_money.py::test_clamp[1]", Some("test_money.py test_clamp"));
+    check("test_money.py::test_clamp[a::b.c (d)]", Some("test_money.py test_clamp"));
+    check("test_money.TestAccount.test_pay (i=1)", Some("test_money.py TestAccount.test_pay"));
+    check("test_money.py::test_total#2", Some("test_money.py test_total"));
+}
+
+#[test]
+fn dotted_ids_name_their_module() {
+    check("tests.test_other.TestOther.test_pay", Some("tests/test_other.py TestOther.test_pay"));
+    check("test_money.TestAccount.test_pay", Some("test_money.py TestAccount.test_pay"));
+}
+
+#[test]
+fn an_id_of_no_known_test_names_none() {
+    check("test_money.py::test_nothing", None);
+    check("README.rst::README.rst", None);
+    check("", None);
+}
+
+#[test]
+fn an_id_that_leaves_two_tests_open_names_none() {
+    check("test_pay", None);
+}
+
+#[test]
+fn rust_tests_in_modules_are_found() {
+    let rust = rust();
+    let source = "mod inner {\n    #[test]\n    fn parses() {\n        assert!(true);\n    }\n}\n\n#[test]\nfn adds() {\n    assert_eq!(1 + 1, 2);\n}\n";
+    let open = open(&tree(&[("tests/it.rs", source)]), &rust, &[path("tests/it.rs")]);
+    let name = |id: &str| {
+        locate(id, &open).map(|place| open[place.file].parsed.tests()[place.test].name.clone())
+    };
+    assert_eq!(name("it::inner::parses").as_deref(), Some("parses"));
+    assert_eq!(name("tests/it.rs::adds").as_deref(), Some("adds"));
+    assert_eq!(name("adds").as_deref(), Some("adds"));
+}
+
+#[test]
+fn a_log_names_the_lines_where_tests_stopped() {
+    let log = b"E assert 1 == 2\n\ntest_money.py:9: AssertionError\nx\ntest_money.py:7: in f\ntest_money.py:9:";
+    assert_eq!(lines_named(log, &path("test_money.py")), [7, 9]);
+    assert!(lines_named(log, &path("other.py")).is_empty());
+    let unittest = b"  File \"/home/a/test_money.py\", line 21, in test_pay\n";
+    assert_eq!(lines_named(unittest, &path("test_money.py")), [21]);
+}

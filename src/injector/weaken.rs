@@ -1,0 +1,184 @@
+//! Weakenings of failing tests, from the least that may hide a failure to the whole test.
+
+use super::locate::{Place, TestFile, lines_named, locate, open};
+use crate::syntax::structural::{Weakening, WeakeningKind, merge, weakenings};
+use crate::syntax::{Language, StatementKind};
+use crate::text::apply_edits;
+use crate::tree::{Changes, File, RelPath, Tree};
+use crate::verdict::TestId;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
+
+/// How much of a test goes. Never commented out, always deleted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Cut {
+    /// The assertion at which it stopped and those after it.
+    Later,
+    /// All assertions.
+    Assertions,
+    /// Everything from the statement at which it stopped.
+    Rest,
+    Test,
+}
+
+/// The failing tests that were found in the test files, and how to weaken them.
+pub(super) struct Weakener<'a> {
+    language: &'a Language,
+    files: Vec<OpenTests>,
+    failing: BTreeMap<Place, BTreeSet<TestId>>,
+}
+
+struct OpenTests {
+    tests: TestFile,
+    file: File,
+    weakenings: Vec<Weakening>,
+    /// One-based lines at which something stopped.
+    stops: Vec<u32>,
+}
+
+impl<'a> Weakener<'a> {
+    /// `log`: of the run in which they failed.
+    pub(super) fn new(
+        tree: &dyn Tree,
+        language: &'a Language,
+        test_files: &[RelPath],
+        failing: &BTreeSet<TestId>,
+        log: &[u8],
+    ) -> Self {
+        let parsed = open(tree, language, test_files);
+        let mut places: BTreeMap<Place, BTreeSet<TestId>> = BTreeMap::new();
+        for id in failing {
+            if let Some(place) = locate(id, &parsed) {
+                places.entry(place).or_default().insert(id.clone());
+            }
+        }
+        let failing_files: BTreeSet<usize> = places.keys().map(|place| place.file).collect();
+        let files = parsed
+            .into_iter()
+            .enumerate()
+            .map(|(index, tests)| {
+                let used = failing_files.contains(&index);
+                let file = tree.read(&tests.path).unwrap_or_else(|| File::plain(Vec::new()));
+                OpenTests {
+                    stops: if used { lines_named(log, &tests.path) } else { Vec::new() },
+                    weakenings: if used { weakenings(&tests.parsed, language) } else { Vec::new() },
+                    file,
+                    tests,
+                }
+            })
+            .collect();
+        Self { language, files, failing: places }
+    }
+
+    /// Where failing tests are, with their ids.
+    pub(super) fn failing(&self) -> &BTreeMap<Place, BTreeSet<TestId>> {
+        &self.failing
+    }
+
+    /// Whether a test stopped inside one of its assertions.
+    pub(super) fn stopped_in_assertion(&self, place: Place) -> bool {
+        let file = &self.files[place.file];
+        let stops = stops(file, place.test);
+        file.weakenings
+            .iter()
+            .filter(|weakening| weakening.test == Some(place.test))
+            .filter(|weakening| weakening.what == WeakeningKind::Assertion)
+            .any(|weakening| {
+                let lines = lines(file, weakening.statement);
+                stops.iter().any(|stop| lines.contains(stop))
+            })
+    }
+
+    /// Whether the log says where a test stopped.
+    pub(super) fn has_stop(&self, place: Place) -> bool {
+        !stops(&self.files[place.file], place.test).is_empty()
+    }
+
+    /// The weakened test files; `None` where nothing can be cut so.
+    pub(super) fn changes(&self, cuts: &BTreeMap<Place, Cut>) -> Option<Changes> {
+        let mut changes = Changes::new();
+        for (index, file) in self.files.iter().enumerate() {
+            let mut chosen = Vec::new();
+            for (place, cut) in cuts.iter().filter(|(place, _)| place.file == index) {
+                chosen.extend(weakenings_for(file, place.test, *cut));
+            }
+            let refs: Vec<&Weakening> = chosen.iter().collect();
+            if refs.is_empty() {
+                continue;
+            }
+            let parsed = &file.tests.parsed;
+            let edits = merge(parsed, self.language, &refs);
+            let bytes = apply_edits(parsed.source(), &edits).ok()?;
+            if bytes == parsed.source()
+                || self.language.syntax_errors(&bytes) > parsed.syntax_errors()
+            {
+                return None;
+            }
+            let executable = file.file.executable;
+            changes.write(file.tests.path.clone(), File { bytes: bytes.into(), executable });
+        }
+        (!changes.is_empty()).then_some(changes)
+    }
+
+    /// Whether a test has something to cut so.
+    pub(super) fn can(&self, place: Place, cut: Cut) -> bool {
+        !weakenings_for(&self.files[place.file], place.test, cut).is_empty()
+    }
+}
+
+/// The weakenings that cut one test so; none where the cut does not exist for it.
+fn weakenings_for(file: &OpenTests, test: usize, cut: Cut) -> Vec<Weakening> {
+    let of_kind = |what: WeakeningKind| {
+        file.weakenings
+            .iter()
+            .filter(move |weakening| weakening.what == what && weakening.test == Some(test))
+    };
+    let stops = stops(file, test);
+    let after = |weakening: &&Weakening| {
+        let lines = lines(file, weakening.statement);
+        stops.first().is_some_and(|stop| lines.end() >= stop)
+    };
+    match cut {
+        Cut::Later => of_kind(WeakeningKind::Assertion).filter(after).cloned().collect(),
+        Cut::Assertions => of_kind(WeakeningKind::Assertion).cloned().collect(),
+        Cut::Rest => rest(file, test, stops.first().copied()),
+        Cut::Test => of_kind(WeakeningKind::Test).cloned().collect(),
+    }
+}
+
+/// The one-based lines of a statement.
+fn lines(file: &OpenTests, statement: usize) -> RangeInclusive<u32> {
+    let parsed = &file.tests.parsed;
+    let range = &parsed.statements()[statement].range;
+    parsed.line_of(range.start)..=parsed.line_of(range.end.saturating_sub(1))
+}
+
+/// The lines at which a failing test stopped, sorted: a parametrised test can stop at several. The
+/// line of its head is none of them, for logs name it as the test's place.
+fn stops(file: &OpenTests, test: usize) -> Vec<u32> {
+    let parsed = &file.tests.parsed;
+    let found = &parsed.tests()[test];
+    let body = found.function.map_or(&found.range, |function| &parsed.functions()[function].body);
+    let lines = parsed.line_of(body.start)..=parsed.line_of(body.end.saturating_sub(1));
+    file.stops.iter().copied().filter(|line| lines.contains(line)).collect()
+}
+
+/// The test's statements from the one at which it stopped; all where that is not known.
+fn rest(file: &OpenTests, test: usize, stop: Option<u32>) -> Vec<Weakening> {
+    let parsed = &file.tests.parsed;
+    let found = &parsed.tests()[test];
+    let block = found.function.and_then(|function| parsed.functions()[function].block);
+    let statements = block.map_or(&[][..], |block| &parsed.blocks()[block].statements);
+    let goes = |statement: &&usize| {
+        parsed.statements()[**statement].kind != StatementKind::Docstring
+            && stop.is_none_or(|stop| *lines(file, **statement).end() >= stop)
+    };
+    let weakening = |statement: &usize| Weakening {
+        what: WeakeningKind::Assertion,
+        test: Some(test),
+        name: found.qualified.clone(),
+        statement: *statement,
+        edits: Vec::new(),
+    };
+    statements.iter().filter(goes).map(weakening).collect()
+}

@@ -1,0 +1,67 @@
+//! The tool `inject_bug`.
+
+use super::artifact_argument::repository;
+use super::tool::{Effect, Entry, Notice};
+use crate::consistency::Minima;
+use crate::injector;
+use crate::session::{Error, InjectAnswer, InjectRequest, Job, Session};
+
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline)]
+enum Strategy {
+    Direct,
+    Removal,
+    Mixed,
+}
+
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+struct Arguments {
+    /// Path of the repository. Default: the server's working directory.
+    #[serde(default)]
+    #[schemars(with = "String")]
+    repo: Option<String>,
+    /// direct: structural edits at several sites. removal: code deleted and callers fixed. mixed: one
+    /// of the two, by seed. Default: mixed.
+    #[serde(default)]
+    #[schemars(with = "Strategy")]
+    strategy: Option<Strategy>,
+    /// Only in this file, or in this function of it: FILE or FILE:SYMBOL, relative to the repository.
+    #[serde(default)]
+    #[schemars(with = "String")]
+    target: Option<String>,
+    /// The same seed on the same tree gives the same bug. Default: from the clock; the answer says it.
+    #[serde(default)]
+    #[schemars(with = "u64")]
+    seed: Option<u64>,
+}
+
+pub(super) fn entry() -> Entry {
+    let notice = Notice {
+        name: "inject_bug",
+        title: "Self-play: inject a bug",
+        description: "Makes one bug in a copy of the repository, hides it by weakening the tests that \
+                      would show it, and proves it with the consistency checks. Answers with the \
+                      artifact's id, the folder of its five files and the report of the checks. The \
+                      repository itself is never changed. Runs its tests: seconds to minutes.",
+        effect: Effect::Adds,
+    };
+    Entry::new(notice, run)
+}
+
+fn run(session: &Session, arguments: Arguments, job: &Job) -> Result<InjectAnswer, Error> {
+    let strategy = match arguments.strategy {
+        Some(Strategy::Direct) => injector::Strategy::Direct,
+        Some(Strategy::Removal) => injector::Strategy::Removal,
+        Some(Strategy::Mixed) | None => injector::Strategy::Mixed,
+    };
+    let request = InjectRequest {
+        repository: repository(arguments.repo),
+        strategy,
+        target: arguments.target,
+        seed: arguments.seed,
+        out: None,
+        minima: Minima::default(),
+    };
+    session.inject(&request, job)
+}

@@ -1,0 +1,60 @@
+//! The tool `run_parser`.
+
+use super::artifact_argument::{reference, repository};
+use super::tool::{Effect, Entry, Notice};
+use crate::session::{Error, Job, ParseRequest, Session};
+use std::collections::BTreeMap;
+
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+struct Arguments {
+    /// Path of the repository. Default: the server's working directory.
+    #[serde(default)]
+    #[schemars(with = "String")]
+    repo: Option<String>,
+    /// The id of an artifact of this repository, or the first 8 or more characters of it.
+    #[serde(default)]
+    #[schemars(with = "String")]
+    artifact_id: Option<String>,
+    /// Path of a folder with the artifact's five files.
+    #[serde(default)]
+    #[schemars(with = "String")]
+    artifact_folder: Option<String>,
+    /// The artifact itself: file name (bug_inject.diff, test_weaken.diff, test_script.sh,
+    /// test_parser.py, test_files.txt) to content.
+    #[serde(default)]
+    #[schemars(with = "BTreeMap<String, String>")]
+    artifact_files: Option<BTreeMap<String, String>>,
+    /// What the artifact's test_script.sh printed.
+    log: String,
+}
+
+#[derive(serde::Serialize, schemars::JsonSchema)]
+struct Answer {
+    /// Test id to "passed" or "failed".
+    outcomes: BTreeMap<String, String>,
+}
+
+pub(super) fn entry() -> Entry {
+    let notice = Notice {
+        name: "run_parser",
+        title: "Self-play: parse a test log",
+        description: "Runs an artifact's test_parser.py, in a sandbox, on a log of its test_script.sh \
+                      and answers with each test's outcome. Give exactly one of artifact_id, \
+                      artifact_folder and artifact_files.",
+        effect: Effect::Reads,
+    };
+    Entry::new(notice, run)
+}
+
+fn run(session: &Session, arguments: Arguments, job: &Job) -> Result<Answer, Error> {
+    let request = ParseRequest {
+        artifact: reference(
+            arguments.artifact_id,
+            arguments.artifact_folder,
+            arguments.artifact_files,
+        )?,
+        repository: repository(arguments.repo),
+        log: arguments.log.into_bytes(),
+    };
+    session.parse(&request, job).map(|answer| Answer { outcomes: answer.0 })
+}

@@ -1,0 +1,67 @@
+//! JSON schemas that every client takes: flat, without references, closed objects.
+
+use rmcp::model::JsonObject;
+use schemars::JsonSchema;
+use schemars::generate::{Contract, SchemaSettings};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+pub(super) fn input<T: JsonSchema>() -> Arc<JsonObject> {
+    let mut schema = generate::<T>(Contract::Deserialize);
+    let properties = schema.entry("properties").or_insert_with(|| json!({}));
+    for property in properties.as_object_mut().into_iter().flat_map(serde_json::Map::values_mut) {
+        // "Not given" is no value: a null would contradict the property's type.
+        if let Value::Object(property) = property {
+            property.remove("default");
+        }
+    }
+    schema.insert("additionalProperties".to_owned(), json!(false));
+    Arc::new(schema)
+}
+
+/// An answer, with the notes that any tool may add.
+pub(super) fn output<T: JsonSchema>() -> Arc<JsonObject> {
+    let mut schema = generate::<T>(Contract::Serialize);
+    schema.insert("type".to_owned(), json!("object"));
+    let properties = schema.entry("properties").or_insert_with(|| json!({}));
+    if let Value::Object(properties) = properties {
+        properties.insert("notes".to_owned(), json!({
+            "type": "array",
+            "items": { "type": "string" },
+            "description": "What was odd about the call, e.g. an argument that is unknown."
+        }));
+    }
+    Arc::new(schema)
+}
+
+fn generate<T: JsonSchema>(contract: Contract) -> JsonObject {
+    let mut settings = SchemaSettings::draft2020_12();
+    settings.inline_subschemas = true;
+    settings.meta_schema = None;
+    settings.contract = contract;
+    let mut schema = settings.into_generator().into_root_schema_for::<T>().to_value();
+    plain(&mut schema);
+    let Value::Object(mut schema) = schema else { return JsonObject::new() };
+    schema.remove("title");
+    schema.remove("description");
+    schema.remove("$schema");
+    schema
+}
+
+/// Takes out what some clients refuse (formats that are Rust's, not JSON Schema's) and the line
+/// breaks of our sources.
+fn plain(schema: &mut Value) {
+    match schema {
+        Value::Object(object) => {
+            if object.get("format").is_some_and(Value::is_string) {
+                object.remove("format");
+            }
+            if let Some(Value::String(text)) = object.get_mut("description") {
+                *text = text.replace('\n', " ");
+            }
+            object.values_mut().for_each(plain);
+        }
+        Value::Array(items) => items.iter_mut().for_each(plain),
+        _ => {}
+    }
+}

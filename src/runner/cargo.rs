@@ -1,0 +1,248 @@
+//! Cargo's side of a repository: its integration test targets, and the toolchain the developer uses.
+
+use super::{Error, Machine, Tools, detect::Reader, script};
+use crate::sandbox::{Access, Mount};
+use crate::tree::RelPath;
+use crate::verdict::TestId;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use toml::{Table, Value};
+
+/// Where cargo's home is inside: writable, below the sandbox's home, with the registry shown in it.
+const CARGO_HOME: &str = "/home/u/.cargo";
+
+/// One integration test binary.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Target {
+    pub file: RelPath,
+    /// The package's directory; empty at the root.
+    pub directory: String,
+    pub name: String,
+}
+
+/// The packages of a tree.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Crates {
+    /// Every integration test with libtest's harness that builds with the default features.
+    targets: BTreeMap<RelPath, Target>,
+    /// Directories of the packages in which a new file below `tests/` is a target.
+    automatic: BTreeSet<String>,
+}
+
+impl Crates {
+    pub(super) fn of(reader: &Reader<'_>) -> Self {
+        let mut crates = Self::default();
+        for manifest in reader.named("Cargo.toml") {
+            let text = String::from_utf8_lossy(&reader.bytes(manifest)).into_owned();
+            let Ok(table) = text.parse::<Table>() else { continue };
+            if table.contains_key("package") && !manifest.as_str().starts_with("target/") {
+                for target in targets_of(&table, manifest.parent(), reader) {
+                    crates.targets.insert(target.file.clone(), target);
+                }
+                if finds_tests(&table) {
+                    crates.automatic.insert(manifest.parent().to_owned());
+                }
+            }
+        }
+        crates
+    }
+
+    pub(super) fn test_files(&self) -> Vec<RelPath> {
+        self.targets.keys().cloned().collect()
+    }
+
+    /// Where a new test file is a target of the same package as `neighbour`.
+    pub(super) fn tests_directory(&self, neighbour: &RelPath) -> Option<String> {
+        let directory = &self.targets.get(neighbour)?.directory;
+        let place =
+            if directory.is_empty() { "tests".to_owned() } else { format!("{directory}/tests") };
+        self.automatic.contains(directory).then_some(place)
+    }
+
+    /// The target that a file is; a file that is not in the original tree may be a new one.
+    fn target(&self, file: &RelPath) -> Option<Target> {
+        let new = || {
+            let directory = file.parent().strip_suffix("tests")?;
+            let directory = directory.strip_suffix('/').unwrap_or(directory).to_owned();
+            let name = file.file_name().strip_suffix(".rs")?.to_owned();
+            let known = self.automatic.contains(&directory);
+            known.then(|| Target { file: file.clone(), directory, name })
+        };
+        self.targets.get(file).cloned().or_else(new)
+    }
+
+    /// The calls that the script template makes: one build a package, one run a test file.
+    pub(super) fn calls(&self, files: &[RelPath], excluded: &[TestId]) -> String {
+        let mut builds: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        let mut runs = Vec::new();
+        for target in files.iter().filter_map(|file| self.target(file)) {
+            let directory = if target.directory.is_empty() { "." } else { &target.directory };
+            let directory = script::quote(directory);
+            let mut run = format!("run {directory} {}", script::quote(target.file.as_str()));
+            let prefix = format!("{}::", target.file);
+            for name in excluded.iter().filter_map(|id| id.strip_prefix(&prefix)) {
+                run.push_str(" --skip ");
+                run.push_str(&script::quote(name));
+            }
+            runs.push(run);
+            builds
+                .entry(directory)
+                .or_default()
+                .push(format!("--test {}", script::quote(&target.name)));
+        }
+        let builds = builds
+            .into_iter()
+            .map(|(directory, tests)| format!("build {directory} {}", tests.join(" ")));
+        builds.chain(runs).collect::<Vec<_>>().join("\n")
+    }
+}
+
+/// Whether cargo takes every file below `tests/` for a target.
+fn finds_tests(manifest: &Table) -> bool {
+    let package = manifest.get("package").and_then(Value::as_table);
+    package.and_then(|package| package.get("autotests")).and_then(Value::as_bool) != Some(false)
+}
+
+fn targets_of(manifest: &Table, directory: &str, reader: &Reader<'_>) -> Vec<Target> {
+    let prefix = if directory.is_empty() { String::new() } else { format!("{directory}/") };
+    let field =
+        |table: &Table, name: &str| table.get(name).and_then(Value::as_str).map(str::to_owned);
+    let mut found = Vec::new();
+    let mut named = BTreeSet::new();
+    let explicit = manifest.get("test").and_then(Value::as_array);
+    for table in explicit.into_iter().flatten().filter_map(Value::as_table) {
+        let Some(name) = field(table, "name") else { continue };
+        let path = field(table, "path").unwrap_or_else(|| {
+            let nested = format!("tests/{name}/main.rs");
+            if reader.has(&format!("{prefix}{nested}")) {
+                nested
+            } else {
+                format!("tests/{name}.rs")
+            }
+        });
+        let file = format!("{prefix}{}", path.trim_start_matches("./"));
+        named.insert(file.clone());
+        let off = |key: &str| table.get(key).and_then(Value::as_bool) == Some(false);
+        if !off("harness") && !off("test") && default_features_hold(manifest, table) {
+            found.push((file, name));
+        }
+    }
+    if finds_tests(manifest) {
+        let below = format!("{prefix}tests/");
+        for path in reader.paths() {
+            let Some(rest) = path.as_str().strip_prefix(&below) else { continue };
+            let stem = rest.strip_suffix("/main.rs").or_else(|| rest.strip_suffix(".rs"));
+            if let Some(name) =
+                stem.filter(|name| !name.contains('/') && !named.contains(path.as_str()))
+            {
+                found.push((path.to_string(), name.to_owned()));
+            }
+        }
+    }
+    found
+        .into_iter()
+        .filter(|(file, _)| reader.has(file))
+        .filter_map(|(file, name)| {
+            let file = RelPath::parse(file.as_bytes()).ok()?;
+            Some(Target { file, directory: directory.to_owned(), name })
+        })
+        .collect()
+}
+
+/// Whether a target's `required-features` are on by default: cargo refuses to build it otherwise.
+fn default_features_hold(manifest: &Table, target: &Table) -> bool {
+    let strings = |value: Option<&Value>| -> Vec<String> {
+        let array = value.and_then(Value::as_array).into_iter().flatten();
+        array.filter_map(Value::as_str).map(str::to_owned).collect()
+    };
+    let features = manifest.get("features").and_then(Value::as_table);
+    let mut on = BTreeSet::new();
+    let mut open = vec!["default".to_owned()];
+    while let Some(feature) = open.pop() {
+        if on.insert(feature.clone()) {
+            open.extend(strings(features.and_then(|features| features.get(&feature))));
+        }
+    }
+    strings(target.get("required-features")).iter().all(|feature| on.contains(feature))
+}
+
+/// Mounts and environment for cargo: the toolchain's own programs rather than rustup's proxies, which
+/// want to write, and the registry without the credentials beside it.
+pub(super) fn tools(root: &Path, machine: &Machine) -> Result<Tools, Error> {
+    let cargo =
+        machine.path.iter().map(|directory| directory.join("cargo")).find(|path| path.is_file());
+    let cargo = cargo.ok_or(Error::NoCargo)?;
+    let real = fs::canonicalize(&cargo).unwrap_or_else(|_| cargo.clone());
+    let proxied = real.file_name().is_some_and(|name| name == "rustup");
+    let toolchain = if proxied {
+        toolchain(root, machine)?
+    } else {
+        real.parent().and_then(Path::parent).unwrap_or(Path::new("/usr")).to_owned()
+    };
+    let mut mounts = Vec::new();
+    let mut show = |source: PathBuf, target: PathBuf| {
+        if source.is_dir() && !target.starts_with("/usr") {
+            mounts.push(Mount { source, target, access: Access::ReadOnly });
+        }
+    };
+    let real = fs::canonicalize(&toolchain).unwrap_or_else(|_| toolchain.clone());
+    show(real.clone(), real.clone());
+    let home = machine.cargo_home.clone().unwrap_or_else(|| machine.home.join(".cargo"));
+    for part in ["registry", "git"] {
+        show(home.join(part), Path::new(CARGO_HOME).join(part));
+    }
+    let bin = real.join("bin");
+    let env = BTreeMap::from([
+        ("PATH".into(), format!("{}:/usr/local/bin:/usr/bin:/bin", bin.display()).into()),
+        ("CARGO".into(), bin.join("cargo").into()),
+    ]);
+    Ok(Tools { mounts, env, caches: Vec::new() })
+}
+
+/// The toolchain that rustup would choose, found in the files that rustup reads.
+fn toolchain(root: &Path, machine: &Machine) -> Result<PathBuf, Error> {
+    let rustup = machine.rustup_home.clone().unwrap_or_else(|| machine.home.join(".rustup"));
+    let settings = fs::read_to_string(rustup.join("settings.toml")).unwrap_or_default();
+    let settings: Table = settings.parse().unwrap_or_default();
+    let text = |value: Option<&Value>| value.and_then(Value::as_str).map(str::to_owned);
+    let overrides = settings.get("overrides").and_then(Value::as_table);
+    let chosen = root.ancestors().find_map(|directory| {
+        let overridden = overrides.and_then(|table| table.get(directory.to_str()?));
+        text(overridden).or_else(|| named_by_file(directory))
+    });
+    let Some(name) = chosen.or_else(|| text(settings.get("default_toolchain"))) else {
+        return Err(Error::NoToolchain { name: "default".into() });
+    };
+    if Path::new(&name).is_absolute() {
+        return Ok(name.into());
+    }
+    let toolchains = rustup.join("toolchains");
+    let host = format!("{name}-{}-", std::env::consts::ARCH);
+    let exact = toolchains.join(&name);
+    let found = fs::read_dir(&toolchains).into_iter().flatten().flatten().map(|entry| entry.path());
+    let long = || {
+        let mut fits: Vec<_> = found
+            .filter(|path| path.file_name().is_some_and(|n| n.to_string_lossy().starts_with(&host)))
+            .collect();
+        fits.sort();
+        fits.into_iter().next()
+    };
+    let place = if exact.is_dir() { Some(exact) } else { long() };
+    place.filter(|place| place.join("bin/cargo").exists()).ok_or(Error::NoToolchain { name })
+}
+
+/// What `rust-toolchain` or `rust-toolchain.toml` asks for: a channel, or an absolute path.
+fn named_by_file(directory: &Path) -> Option<String> {
+    let read = |name: &str| fs::read_to_string(directory.join(name)).ok();
+    let text = read("rust-toolchain").or_else(|| read("rust-toolchain.toml"))?;
+    let table: Option<Table> = text.parse().ok();
+    let toolchain =
+        table.as_ref().and_then(|table| table.get("toolchain")).and_then(Value::as_table);
+    let value = |key: &str| toolchain?.get(key)?.as_str().map(str::to_owned);
+    let bare = text.trim();
+    value("path")
+        .map(|path| directory.join(path).display().to_string())
+        .or_else(|| value("channel"))
+        .or_else(|| (!bare.is_empty() && !bare.contains(['\n', '='])).then(|| bare.to_owned()))
+}

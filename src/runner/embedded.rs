@@ -1,0 +1,47 @@
+//! The frameworks that come with the program: their data files, by language and name.
+
+use super::spec::Spec;
+
+macro_rules! embed {
+    ($($path:literal),* $(,)?) => {
+        /// Path below `grammars/`, content.
+        const FILES: &[(&str, &str)] =
+            &[$(($path, include_str!(concat!("../../grammars/", $path)))),*];
+    };
+}
+
+embed![
+    "python/runners/pytest.toml",
+    "python/runners/pytest.py",
+    "python/runners/unittest.toml",
+    "python/runners/unittest.py",
+    "python/runners/reach.py",
+    "python/runners/lines.py",
+    "python/runners/screen.py",
+    "python/runners/canary_pytest.py",
+    "python/runners/canary_unittest.py",
+    "python/runners/python.sh",
+    "python/runners/stdlib.txt",
+    "rust/runners/cargo-test.toml",
+    "rust/runners/cargo.sh",
+    "rust/runners/canary_cargo.rs",
+];
+
+/// A data file of a language's runners. Empty where there is none: the tests load every one that a
+/// specification names.
+pub(super) fn file(language: &str, name: &str) -> &'static str {
+    let wanted = format!("{language}/runners/{name}");
+    FILES.iter().find(|(path, _)| *path == wanted).map_or("", |(_, content)| content)
+}
+
+/// Every embedded specification, in the order above.
+pub(super) fn specs() -> Vec<Spec> {
+    FILES
+        .iter()
+        .filter(|(path, _)| path.ends_with(".toml"))
+        .map(|(path, content)| {
+            Spec::parse(content)
+                .unwrap_or_else(|error| panic!("{path} is embedded and loads: {error}"))
+        })
+        .collect()
+}

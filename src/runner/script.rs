@@ -1,0 +1,40 @@
+//! Fills the script templates.
+
+use super::embedded;
+use super::spec::Spec;
+use crate::tree::RelPath;
+use crate::verdict::TestId;
+use std::collections::BTreeMap;
+
+/// The script of a framework: its template with the driver, the chosen tests and the tool's `calls` in
+/// the places that `@NAME@` marks. A place stands alone on its line and takes any number of lines.
+pub(super) fn fill(
+    spec: &Spec,
+    test_files: &[RelPath],
+    excluded: &[TestId],
+    calls: &str,
+) -> Vec<u8> {
+    let driver = embedded::file(&spec.language, &spec.script.driver);
+    let files: Vec<_> = test_files.iter().map(RelPath::as_str).collect();
+    let tests = serde_json::json!({ "files": files, "excluded": excluded });
+    // Every list element on a line of its own: the script is read by people, too.
+    let tests = serde_json::to_string_pretty(&tests).expect("strings and lists serialise");
+    let places = BTreeMap::from([
+        ("@DRIVER@", driver.trim_end().to_owned()),
+        ("@TESTS@", tests),
+        ("@CALLS@", calls.to_owned()),
+    ]);
+    let template = embedded::file(&spec.language, &spec.script.template);
+    let filled = template.lines().map(|line| {
+        // A value is never searched for places again.
+        places.get(line).cloned().unwrap_or_else(|| line.replace("@FRAMEWORK@", &spec.name))
+    });
+    let mut script = filled.collect::<Vec<_>>().join("\n");
+    script.push('\n');
+    script.into_bytes()
+}
+
+/// `text` as one word of a shell.
+pub(super) fn quote(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
+}

@@ -1,0 +1,201 @@
+//! What is known of one test framework: `grammars/<language>/runners/<framework>.toml`, parsed.
+
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+/// One framework. Every glob is relative to the root; `*` does not cross a `/`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Spec {
+    pub name: String,
+    /// As in `grammars/`.
+    pub language: String,
+    /// Which tool finder of ours serves it: `python` or `cargo`.
+    pub tools: ToolKind,
+    /// Among the frameworks of one language that fit equally well, the lowest rank is taken.
+    pub rank: u32,
+    /// Which report reader of ours reads what the script prints.
+    pub report: ReportKind,
+    /// One holds: the project asks for this framework, and its absence is an error.
+    #[serde(default)]
+    pub asks: Vec<Evidence>,
+    /// One holds: the tests have this framework's shape.
+    #[serde(default)]
+    pub suits: Vec<Evidence>,
+    #[serde(default)]
+    pub needs: Needs,
+    pub tests: Tests,
+    pub script: Script,
+    /// Environment of every run, beside what the tool finder adds.
+    #[serde(default)]
+    pub env: BTreeMap<String, String>,
+    pub plugins: Option<Plugins>,
+    pub sways: Sways,
+    #[serde(default)]
+    pub shadows: Shadows,
+    #[serde(default)]
+    pub cache: Cache,
+    /// File extension to a statement that makes importing or compiling the file fail.
+    #[serde(default)]
+    pub sabotage: BTreeMap<String, String>,
+    pub canary: Option<CanaryData>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum ToolKind {
+    Python,
+    Cargo,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum ReportKind {
+    /// One JSON object a test, a closing line with their number.
+    Lines,
+    Junit,
+    /// The text of Rust's test binaries, beside their own list of tests.
+    Libtest,
+}
+
+/// A file that matches one of the globs has a line that starts with one of `lines`, from its first
+/// column; without `lines`, the file is enough.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Evidence {
+    pub files: Globs,
+    #[serde(default)]
+    pub lines: Vec<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Needs {
+    /// Importable by the interpreter.
+    #[serde(default)]
+    pub modules: Vec<String>,
+    /// A command that installs it; `{python}` stands for the interpreter.
+    #[serde(default)]
+    pub install: String,
+}
+
+/// Which files hold tests.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Tests {
+    pub files: Globs,
+    #[serde(default)]
+    pub not: Globs,
+    /// One of them occurs in the file; empty: no matter.
+    #[serde(default)]
+    pub words: Vec<String>,
+}
+
+/// Names of files beside the specification.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Script {
+    pub template: String,
+    #[serde(default)]
+    pub driver: String,
+}
+
+/// Installed plugins are loaded by name, not by being there.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Plugins {
+    /// The entry point group.
+    pub entry_points: String,
+    /// The variable that takes the comma-separated modules.
+    pub variable: String,
+    /// Files of the root that may hold options.
+    pub settings: Vec<String>,
+    /// Entry point to the options that keep it.
+    #[serde(default)]
+    pub refused: BTreeMap<String, Vec<String>>,
+}
+
+/// Files that sway tests without being one.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Sways {
+    pub files: Globs,
+    /// Directories of these names that hold test files sway with all they contain.
+    #[serde(default)]
+    pub test_directories: Vec<String>,
+}
+
+/// New files that would be imported in place of the framework or the standard library.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Shadows {
+    #[serde(default)]
+    pub modules: Vec<String>,
+    /// A file beside the specification with one more module name a line.
+    #[serde(default)]
+    pub module_list: String,
+    #[serde(default)]
+    pub module_extension: String,
+    /// What makes a directory a package that hides others.
+    #[serde(default)]
+    pub module_marker: String,
+    /// Directories that modules are imported from, beside those of the test files.
+    #[serde(default)]
+    pub roots: Vec<String>,
+    #[serde(default)]
+    pub files: Globs,
+}
+
+/// A test file with known outcomes; the places in it are explained in `canary.rs`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct CanaryData {
+    pub template: String,
+    pub file: String,
+    /// Ids less the file.
+    pub fails: Vec<String>,
+    pub passes: Vec<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Cache {
+    #[serde(default)]
+    pub directories: Vec<String>,
+}
+
+impl Spec {
+    pub(super) fn parse(text: &str) -> Result<Self, toml::de::Error> {
+        toml::from_str(text)
+    }
+}
+
+/// Compiled globs.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(try_from = "Vec<String>")]
+pub(super) struct Globs(GlobSet);
+
+impl Globs {
+    pub(super) fn hit(&self, path: &str) -> bool {
+        self.0.is_match(path)
+    }
+}
+
+impl Default for Globs {
+    fn default() -> Self {
+        Self(GlobSet::empty())
+    }
+}
+
+impl TryFrom<Vec<String>> for Globs {
+    type Error = globset::Error;
+
+    fn try_from(patterns: Vec<String>) -> Result<Self, Self::Error> {
+        let mut set = GlobSetBuilder::new();
+        for pattern in &patterns {
+            set.add(GlobBuilder::new(pattern).literal_separator(true).build()?);
+        }
+        set.build().map(Self)
+    }
+}

@@ -1,0 +1,46 @@
+//! Other systems than Linux: refused, with what to do.
+
+use super::{Cancel, ChangeSet, Error, Finished, Step, Unavailable, View};
+use std::convert::Infallible;
+use std::path::Path;
+
+/// There is none.
+#[derive(Debug)]
+pub(super) struct Machine {
+    pub(super) owner: Option<(u32, u32)>,
+    never: Infallible,
+}
+
+impl Machine {
+    pub(super) fn probe(_helper: &Path, _scratch: &Path) -> Result<Self, Unavailable> {
+        Err(Unavailable {
+            reason: format!("Untrusted code cannot be isolated on {} yet", std::env::consts::OS),
+            fix: "Use Linux 5.19 or newer, a Linux virtual machine, or WSL2 on Windows; sandbox-exec on macOS, \
+                  job objects on Windows and containers anywhere are planned"
+                .into(),
+        })
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct Live(Infallible);
+
+impl Live {
+    pub(super) fn start(machine: &Machine, _view: &View) -> Result<Self, Error> {
+        match machine.never {}
+    }
+
+    pub(super) fn wait_ready(&mut self) -> Result<(), Error> {
+        match self.0 {}
+    }
+
+    pub(super) fn run(&mut self, _step: &Step, _cancel: &Cancel) -> Result<Finished, Error> {
+        match self.0 {}
+    }
+
+    pub(super) fn changes(&mut self) -> Result<ChangeSet, Error> {
+        match self.0 {}
+    }
+}
+
+pub(super) fn helper_main() {}

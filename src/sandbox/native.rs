@@ -1,0 +1,63 @@
+//! Tier A: native isolation on Linux.
+
+mod capture;
+mod check;
+mod command;
+mod helper;
+mod init;
+mod landlock;
+mod limits;
+mod memory;
+mod message;
+mod mounts;
+mod network;
+mod probe;
+mod readback;
+mod seccomp;
+mod supervisor;
+mod system;
+mod upper;
+mod view;
+mod wire;
+mod write;
+
+use super::{
+    Access, Cancel, Captured, ChangeSet, Collected, End, Error, Finished, Limits, Mount, Step,
+    Unavailable, View,
+};
+use std::path::{Path, PathBuf};
+
+pub(super) use supervisor::Live;
+
+/// What was found out about this machine once.
+#[derive(Debug)]
+pub(super) struct Machine {
+    /// The program that serves as the helper.
+    helper: PathBuf,
+    system: Vec<system::Item>,
+    filter: Vec<u8>,
+    pub(super) owner: Option<(u32, u32)>,
+}
+
+impl Machine {
+    pub(super) fn probe(helper: &Path, scratch: &Path) -> Result<Self, Unavailable> {
+        let filter = seccomp::compile().map_err(|reason| Unavailable {
+            reason: format!("No system call filter can be made for this processor: {reason}"),
+            fix: "Use x86-64 or 64-bit ARM".into(),
+        })?;
+        let owner = rustix::process::geteuid().is_root().then_some((helper::OUTER, helper::OUTER));
+        let machine = Self { helper: helper.into(), system: system::items(), filter, owner };
+        probe::run(&machine, scratch)?;
+        Ok(machine)
+    }
+}
+
+/// Becomes the helper if this process was started as one.
+pub(super) fn helper_main() {
+    let arguments: Vec<_> = std::env::args_os().skip(1).take(3).collect();
+    match arguments.as_slice() {
+        [only] if only == supervisor::INIT_ARGUMENT => helper::main(),
+        [first, secret] if first == probe::ARGUMENT => probe::inside(Path::new(secret)),
+        _ => {}
+    }
+}

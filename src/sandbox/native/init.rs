@@ -1,0 +1,260 @@
+//! The first process of a sandbox: builds the view, runs one command after the other, and is the
+//! only process left between them.
+
+use super::command::{Command, Started};
+use super::helper::{die_with_parent, finish};
+use super::landlock::Ruleset;
+use super::message::{Ended, Order, Policy, RawChanges, Report};
+use super::view::{Sources, Upper};
+use super::wire::Channel;
+use super::{Access, Collected, End, Step, limits, memory, network, readback, upper, view, write};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
+use rustix::process::{DumpableBehavior, Pid, PidfdFlags, Signal, WaitOptions, WaitStatus};
+use std::collections::BTreeSet;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// Between the polite end of a command at its deadline and the other one.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// How often memory is looked at and the dead are buried while a command runs.
+const TICK: Duration = Duration::from_millis(50);
+
+pub(super) fn main(channel: &Channel, policy: Policy, sources: Sources) -> ! {
+    match Init::new(policy, sources) {
+        Err(reason) => {
+            channel.send(&Report::Broken(reason), &[]).ok();
+            finish(1)
+        }
+        Ok(init) => {
+            let served = channel.send(&Report::Ready, &[]).and_then(|()| init.serve(channel));
+            finish(i32::from(served.is_err()))
+        }
+    }
+}
+
+struct Init {
+    policy: Policy,
+    upper: Upper,
+    root: OwnedFd,
+    tree: OwnedFd,
+    ruleset: Ruleset,
+    /// Paths below the tree's root where something else is mounted.
+    mounts: BTreeSet<Vec<u8>>,
+}
+
+impl Init {
+    fn new(policy: Policy, sources: Sources) -> Result<Self, String> {
+        die_with_parent()?;
+        // The kernel ends a sandbox before anything else when memory runs out.
+        std::fs::write("/proc/self/oom_score_adj", "1000").ok();
+        let upper = view::build(&policy, &sources)?;
+        drop(sources);
+        network::loopback_up()?;
+        rustix::system::sethostname(b"sandbox").map_err(|errno| format!("sethostname: {errno}"))?;
+        let open = |path: &Path| {
+            rustix::fs::open(
+                path,
+                OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC,
+                Mode::empty(),
+            )
+            .map_err(|errno| format!("open {}: {errno}", path.display()))
+        };
+        let (root, tree) = (open(Path::new("/"))?, open(&policy.view.root)?);
+        let own = ["/tmp", view::HOME, "/dev/shm", "/dev/pts"].map(Path::new);
+        let mounts = policy.view.mounts.iter();
+        let writable = mounts
+            .clone()
+            .filter(|mount| mount.access != Access::ReadOnly)
+            .map(|mount| &*mount.target);
+        let ruleset = Ruleset::new(own.into_iter().chain([&*policy.view.root]).chain(writable))?;
+        let below = |path: &Path| {
+            path.strip_prefix(&policy.view.root).ok().map(|path| path.as_os_str().as_bytes().into())
+        };
+        let mounts = mounts.filter_map(|mount| below(&mount.target)).collect();
+        // Nothing a command does may look into this process: it knows the files of earlier steps.
+        rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable)
+            .map_err(|errno| format!("prctl(DUMPABLE): {errno}"))?;
+        limits::shed_capabilities()?;
+        write::lay(&tree, &policy.view.changes)
+            .map_err(|(path, reason)| format!("write {path}: {reason}"))?;
+        Ok(Self { policy, upper, root, tree, ruleset, mounts })
+    }
+
+    /// Until the supervisor is gone.
+    fn serve(&self, channel: &Channel) -> std::io::Result<()> {
+        while let Some((order, fds)) = channel.receive::<Order<'_>>()? {
+            let report = match order {
+                Order::Run(step) => self.run(channel, &step, fds),
+                Order::Stop(_) => continue,
+                Order::ListChanges => self.changes(),
+            };
+            channel.send(&report, &[])?;
+        }
+        Ok(())
+    }
+
+    fn changes(&self) -> Report {
+        match upper::changes(&self.upper, &self.mounts) {
+            Ok(changes) => Report::Changed(changes),
+            Err(reason) => Report::Changed(RawChanges {
+                others: vec![(Vec::new(), format!("unreadable: {reason}"))],
+                ..RawChanges::default()
+            }),
+        }
+    }
+
+    fn run(&self, channel: &Channel, step: &Step, fds: Vec<OwnedFd>) -> Report {
+        let written =
+            write::files(&step.files).and_then(|()| write::lay(&self.tree, &step.changes));
+        if let Err((path, reason)) = written {
+            return Report::NotWritten(path, reason);
+        }
+        let begun = Instant::now();
+        let cpu_before = children_cpu();
+        let not_started = |reason| {
+            let program = step.argv.first().map(|name| name.to_string_lossy().into_owned());
+            Report::NotStarted(program.unwrap_or_default(), reason)
+        };
+        let started = match self.start(step, fds) {
+            Ok(started) => started,
+            Err(reason) => return not_started(reason),
+        };
+        let memory_limit = self.policy.view.limits.memory;
+        let end = watch(channel, started.child, begun + step.deadline, memory_limit);
+        let wall = begun.elapsed();
+        kill_all();
+        if let Some(reason) = started.failure() {
+            return not_started(reason);
+        }
+        let cpu = children_cpu().saturating_sub(cpu_before);
+        let read =
+            |path: &Path| -> Collected { readback::collect(&self.root, path, step.collect_limit) };
+        let collected = step.collect.iter().map(|path| (path.clone(), read(path))).collect();
+        Report::Ended(Ended { end, wall, cpu, collected })
+    }
+
+    fn start(&self, step: &Step, fds: Vec<OwnedFd>) -> Result<Started, String> {
+        let mut fds = fds.into_iter();
+        let command = Command {
+            step,
+            root: &self.policy.view.root,
+            limits: &self.policy.view.limits,
+            ruleset: self.ruleset.try_clone()?,
+            filter: &self.policy.filter,
+            stdout: fds.next().ok_or("no standard output came with the step")?,
+            stderr: fds.next(),
+        };
+        command.start()
+    }
+}
+
+/// Waits for the command's own process and ends it when it must end. The cause that came first counts.
+fn watch(channel: &Channel, child: Pid, deadline: Instant, memory_limit: u64) -> End {
+    let pidfd = rustix::process::pidfd_open(child, PidfdFlags::empty());
+    let mut cause = None;
+    let mut kill_at = deadline;
+    loop {
+        if let Some(status) = reap(child) {
+            return cause.unwrap_or_else(|| ended(status));
+        }
+        let wait = kill_at.saturating_duration_since(Instant::now()).min(TICK);
+        if let Some(stop) = wait_for_news(channel, pidfd.as_ref().ok(), wait) {
+            cause.get_or_insert(stop);
+            signal_all(Signal::KILL);
+        }
+        if Instant::now() >= kill_at {
+            if cause.is_none() {
+                cause = Some(End::TimedOut);
+                signal_all(Signal::TERM);
+                // A stopped process sees its TERM only when it goes on.
+                signal_all(Signal::CONT);
+                kill_at += GRACE;
+            } else {
+                signal_all(Signal::KILL);
+                kill_at += GRACE;
+            }
+        }
+        if cause.is_none() && memory::exceeds(memory_limit) {
+            cause = Some(End::OutOfMemory);
+            signal_all(Signal::KILL);
+        }
+    }
+}
+
+/// Waits for the child's end or a word of the supervisor, whose silence for good ends everything.
+fn wait_for_news(channel: &Channel, pidfd: Option<&OwnedFd>, wait: Duration) -> Option<End> {
+    let wait = Timespec::try_from(wait).ok()?;
+    let mut fds = vec![PollFd::new(channel, PollFlags::IN)];
+    fds.extend(pidfd.map(|pidfd| PollFd::new(pidfd, PollFlags::IN)));
+    poll(&mut fds, Some(&wait)).ok()?;
+    if fds[0].revents().is_empty() {
+        return None;
+    }
+    match channel.receive::<Order<'_>>() {
+        Ok(Some((Order::Stop(end), _))) => Some(end),
+        Ok(Some(_)) => None,
+        // The end of this process is the end of all others of its namespace.
+        Ok(None) | Err(_) => finish(0),
+    }
+}
+
+/// Buries every dead child; the status of `child` if it was among them.
+fn reap(child: Pid) -> Option<WaitStatus> {
+    let mut status = None;
+    loop {
+        match rustix::process::wait(WaitOptions::NOHANG) {
+            Ok(Some((pid, its))) if pid == child => status = Some(its),
+            Ok(Some(_)) | Err(Errno::INTR) => {}
+            Ok(None) | Err(_) => return status,
+        }
+    }
+}
+
+fn ended(status: WaitStatus) -> End {
+    match (status.exit_status(), status.terminating_signal()) {
+        (Some(code), _) => End::Exited(code),
+        (None, Some(signal)) => End::Signalled(signal),
+        (None, None) => End::Signalled(0),
+    }
+}
+
+/// Signals every process of the namespace but this one.
+fn signal_all(signal: Signal) {
+    #[expect(unsafe_code, reason = "rustix has no kill(-1)")]
+    // SAFETY: `kill` takes numbers only, and this process is the first of its own pid namespace.
+    unsafe {
+        libc::kill(-1, signal.as_raw());
+    }
+}
+
+/// Kills and buries all others. A process that forks meanwhile dies too: the kernel signals all at once.
+fn kill_all() {
+    loop {
+        signal_all(Signal::KILL);
+        match rustix::process::wait(WaitOptions::empty()) {
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(_) => return,
+        }
+    }
+}
+
+/// User and system time of all buried children and theirs.
+fn children_cpu() -> Duration {
+    #[expect(unsafe_code, reason = "rustix has no getrusage")]
+    // SAFETY: an all-zero rusage is a value, and the call fills it in.
+    let usage = unsafe {
+        let mut usage: libc::rusage = std::mem::zeroed();
+        libc::getrusage(libc::RUSAGE_CHILDREN, &raw mut usage);
+        usage
+    };
+    let time = |time: libc::timeval| {
+        Duration::from_secs(time.tv_sec.cast_unsigned())
+            + Duration::from_micros(time.tv_usec.cast_unsigned())
+    };
+    time(usage.ru_utime) + time(usage.ru_stime)
+}

@@ -1,0 +1,215 @@
+//! What the supervisor orders and what the helper reports.
+
+use super::system::Item;
+use super::wire::{Wire, wire_struct};
+use super::{Access, Collected, End, Limits, Mount, Step, View};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// The first message: the world to build.
+#[derive(Clone, Debug)]
+pub(super) struct Policy {
+    pub(super) view: View,
+    /// The machine's own directories that every run sees.
+    pub(super) system: Vec<Item>,
+    /// The compiled system call filter.
+    pub(super) filter: Vec<u8>,
+}
+
+/// What follows the policy.
+#[derive(Debug)]
+pub(super) enum Order<'a> {
+    /// With one or two file descriptors: standard output and, unless merged, standard error.
+    Run(Cow<'a, Step>),
+    /// End the running command. Ignored when none runs: it may cross its report.
+    Stop(End),
+    ListChanges,
+}
+
+#[derive(Debug)]
+pub(super) enum Report {
+    Ready,
+    /// The world could not be built.
+    Broken(String),
+    Ended(Ended),
+    /// The command did not start; the program and why.
+    NotStarted(String, String),
+    /// A file of the step could not be written; its path and why.
+    NotWritten(String, String),
+    Changed(RawChanges),
+}
+
+/// How a step ended, as the init process saw it.
+#[derive(Debug)]
+pub(super) struct Ended {
+    pub(super) end: End,
+    pub(super) wall: Duration,
+    pub(super) cpu: Duration,
+    pub(super) collected: BTreeMap<PathBuf, Collected>,
+}
+
+/// A written file's bytes and executable bit.
+pub(super) type Written = (Vec<u8>, bool);
+
+/// A change set before its paths are checked.
+#[derive(Debug, Default)]
+pub(super) struct RawChanges {
+    pub(super) files: BTreeMap<Vec<u8>, Option<Written>>,
+    pub(super) others: Vec<(Vec<u8>, String)>,
+}
+
+wire_struct!(Policy { view, system, filter });
+wire_struct!(Ended { end, wall, cpu, collected });
+wire_struct!(RawChanges { files, others });
+wire_struct!(View { layers, root, changes, mounts, limits });
+wire_struct!(Mount { source, target, access });
+wire_struct!(Limits { memory, processes, disk, keep_head, keep_tail, output });
+wire_struct!(Step {
+    argv,
+    env,
+    cwd,
+    stdin,
+    merge_stderr,
+    deadline,
+    files,
+    changes,
+    collect,
+    collect_limit
+});
+
+impl Wire for Order<'_> {
+    fn put(&self, out: &mut Vec<u8>) {
+        match self {
+            Self::Run(step) => {
+                0_u32.put(out);
+                step.put(out);
+            }
+            Self::Stop(end) => {
+                1_u32.put(out);
+                end.put(out);
+            }
+            Self::ListChanges => 2_u32.put(out),
+        }
+    }
+    fn take(input: &mut &[u8]) -> Option<Self> {
+        Some(match u32::take(input)? {
+            0 => Self::Run(Cow::Owned(Step::take(input)?)),
+            1 => Self::Stop(End::take(input)?),
+            2 => Self::ListChanges,
+            _ => return None,
+        })
+    }
+}
+
+impl Wire for Report {
+    fn put(&self, out: &mut Vec<u8>) {
+        match self {
+            Self::Ready => 0_u32.put(out),
+            Self::Broken(reason) => {
+                1_u32.put(out);
+                reason.put(out);
+            }
+            Self::Ended(ended) => {
+                2_u32.put(out);
+                ended.put(out);
+            }
+            Self::NotStarted(program, reason) => {
+                3_u32.put(out);
+                program.put(out);
+                reason.put(out);
+            }
+            Self::NotWritten(path, reason) => {
+                4_u32.put(out);
+                path.put(out);
+                reason.put(out);
+            }
+            Self::Changed(changes) => {
+                5_u32.put(out);
+                changes.put(out);
+            }
+        }
+    }
+    fn take(input: &mut &[u8]) -> Option<Self> {
+        Some(match u32::take(input)? {
+            0 => Self::Ready,
+            1 => Self::Broken(Wire::take(input)?),
+            2 => Self::Ended(Wire::take(input)?),
+            3 => Self::NotStarted(Wire::take(input)?, Wire::take(input)?),
+            4 => Self::NotWritten(Wire::take(input)?, Wire::take(input)?),
+            5 => Self::Changed(Wire::take(input)?),
+            _ => return None,
+        })
+    }
+}
+
+impl Wire for End {
+    fn put(&self, out: &mut Vec<u8>) {
+        let (tag, value) = match *self {
+            Self::Exited(code) => (0_u32, code),
+            Self::Signalled(signal) => (1, signal),
+            Self::TimedOut => (2, 0),
+            Self::OutOfMemory => (3, 0),
+            Self::OutputLimit => (4, 0),
+            Self::Cancelled => (5, 0),
+        };
+        tag.put(out);
+        value.put(out);
+    }
+    fn take(input: &mut &[u8]) -> Option<Self> {
+        let (tag, value) = (u32::take(input)?, i32::take(input)?);
+        Some(match tag {
+            0 => Self::Exited(value),
+            1 => Self::Signalled(value),
+            2 => Self::TimedOut,
+            3 => Self::OutOfMemory,
+            4 => Self::OutputLimit,
+            5 => Self::Cancelled,
+            _ => return None,
+        })
+    }
+}
+
+impl Wire for Collected {
+    fn put(&self, out: &mut Vec<u8>) {
+        match self {
+            Self::File(bytes) => {
+                0_u32.put(out);
+                bytes.put(out);
+            }
+            Self::Missing => 1_u32.put(out),
+            Self::Refused(reason) => {
+                2_u32.put(out);
+                reason.put(out);
+            }
+        }
+    }
+    fn take(input: &mut &[u8]) -> Option<Self> {
+        Some(match u32::take(input)? {
+            0 => Self::File(Wire::take(input)?),
+            1 => Self::Missing,
+            2 => Self::Refused(Wire::take(input)?),
+            _ => return None,
+        })
+    }
+}
+
+impl Wire for Access {
+    fn put(&self, out: &mut Vec<u8>) {
+        let tag: u32 = match self {
+            Self::ReadOnly => 0,
+            Self::Scratch => 1,
+            Self::Persistent => 2,
+        };
+        tag.put(out);
+    }
+    fn take(input: &mut &[u8]) -> Option<Self> {
+        Some(match u32::take(input)? {
+            0 => Self::ReadOnly,
+            1 => Self::Scratch,
+            2 => Self::Persistent,
+            _ => return None,
+        })
+    }
+}

@@ -1,0 +1,342 @@
+//! The server's side of one live sandbox: starts the helper, sends steps, drains their output.
+
+use super::capture::Capture;
+use super::message::{Ended, Order, Policy, RawChanges, Report};
+use super::wire::{Channel, Wire};
+use super::{
+    Cancel, Captured, ChangeSet, End, Error, Finished, Limits, Machine, Step, View, check,
+};
+use crate::tree::{File, RelPath};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, SocketFlags, SocketType};
+use rustix::pipe::PipeFlags;
+use rustix::process::PidfdFlags;
+use std::borrow::Cow;
+use std::ffi::OsString;
+use std::io::Read as _;
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// The helper's argument, which no command line of ours can mean otherwise.
+pub(super) const INIT_ARGUMENT: &str = "__sandbox-init";
+
+/// How long a frame may take to pass, and the helper to die.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// Beyond a step's deadline: the grace period, the killing, the reading of files.
+const SLACK: Duration = Duration::from_mins(1);
+
+/// How soon a cancellation is seen.
+const TICK: Duration = Duration::from_millis(50);
+
+/// A running helper and the socket to it. The socket is also the lifeline: the helper's side ends
+/// everything when this side closes, however this process ends.
+#[derive(Debug)]
+pub(in crate::sandbox) struct Live {
+    /// `None` once closed.
+    channel: Option<Channel>,
+    helper: Child,
+    limits: Limits,
+    /// Whether the view is built.
+    ready: bool,
+}
+
+impl Live {
+    /// Starts the helper and sends it the view.
+    pub(in crate::sandbox) fn start(machine: &Machine, view: &View) -> Result<Self, Error> {
+        check::view(view)?;
+        let (ours, theirs) = rustix::net::socketpair(
+            AddressFamily::UNIX,
+            SocketType::STREAM,
+            SocketFlags::CLOEXEC,
+            None,
+        )
+        .map_err(|errno| Error::Io { what: "make a socket pair", source: errno.into() })?;
+        let channel = Channel::new(ours);
+        channel
+            .limit(PATIENCE)
+            .map_err(|source| Error::Io { what: "set up the socket", source })?;
+        let helper = spawn(&machine.helper, theirs)?;
+        let limits = view.limits.clone();
+        let mut live = Self { channel: Some(channel), helper, limits, ready: false };
+        let policy = Policy {
+            view: view.clone(),
+            system: machine.system.clone(),
+            filter: machine.filter.clone(),
+        };
+        live.send(&policy, &[])?;
+        Ok(live)
+    }
+
+    /// Waits until the view is built. A step may be sent before that.
+    pub(in crate::sandbox) fn wait_ready(&mut self) -> Result<(), Error> {
+        while !self.ready {
+            let report = self.receive()?;
+            self.note_ready(report)?;
+        }
+        Ok(())
+    }
+
+    /// Takes the first report.
+    fn note_ready(&mut self, report: Report) -> Result<(), Error> {
+        match report {
+            Report::Ready => {
+                self.ready = true;
+                Ok(())
+            }
+            Report::Broken(reason) => {
+                self.close();
+                Err(Error::Setup(reason))
+            }
+            _ => Err(Error::Lost("it answered out of turn".into())),
+        }
+    }
+
+    pub(in crate::sandbox) fn run(
+        &mut self,
+        step: &Step,
+        cancel: &Cancel,
+    ) -> Result<Finished, Error> {
+        check::step(step)?;
+        let pipe = || {
+            rustix::pipe::pipe_with(PipeFlags::CLOEXEC)
+                .map_err(|errno| Error::Io { what: "make a pipe", source: errno.into() })
+        };
+        let (out, out_end) = pipe()?;
+        let (err, err_end) = if step.merge_stderr {
+            (None, None)
+        } else {
+            pipe().map(|(a, b)| (Some(a), Some(b)))?
+        };
+        let ends: Vec<BorrowedFd<'_>> =
+            [Some(&out_end), err_end.as_ref()].into_iter().flatten().map(|fd| fd.as_fd()).collect();
+        self.send(&Order::Run(Cow::Borrowed(step)), &ends)?;
+        drop((out_end, err_end));
+        let mut streams = [self.stream(Some(out)), self.stream(err)];
+        let report = self.attend(&mut streams, cancel, Instant::now() + step.deadline + SLACK)?;
+        let total: u64 = streams.iter().map(|stream| stream.total).sum();
+        let [stdout, stderr] = streams.map(Stream::finish);
+        match report {
+            Report::Ended(Ended { mut end, wall, cpu, collected }) => {
+                // Whether the command ended before it was told to must not depend on timing.
+                if total > self.limits.output && matches!(end, End::Exited(_) | End::Signalled(_)) {
+                    end = End::OutputLimit;
+                }
+                Ok(Finished { end, stdout, stderr, wall, cpu, collected })
+            }
+            Report::NotStarted(program, reason) => Err(Error::NotStarted { program, reason }),
+            Report::NotWritten(path, reason) => Err(Error::NotWritten { path, reason }),
+            _ => Err(Error::Lost("it answered out of turn".into())),
+        }
+    }
+
+    pub(in crate::sandbox) fn changes(&mut self) -> Result<ChangeSet, Error> {
+        self.send(&Order::ListChanges, &[])?;
+        match self.receive()? {
+            Report::Changed(raw) => Ok(checked(raw)),
+            _ => Err(Error::Lost("it answered out of turn".into())),
+        }
+    }
+
+    fn stream(&self, pipe: Option<OwnedFd>) -> Stream {
+        Stream {
+            pipe,
+            capture: Capture::new(self.limits.keep_head, self.limits.keep_tail),
+            total: 0,
+        }
+    }
+
+    /// Drains both streams until they end and the report is there; stops the command if it prints too
+    /// much or is cancelled. No process is left when the report comes, so the streams end with it.
+    fn attend(
+        &mut self,
+        streams: &mut [Stream; 2],
+        cancel: &Cancel,
+        latest: Instant,
+    ) -> Result<Report, Error> {
+        let mut report = None;
+        let mut stopped = false;
+        while report.is_none() || streams.iter().any(|stream| stream.pipe.is_some()) {
+            if Instant::now() > latest {
+                self.helper.kill().ok();
+                return Err(Error::Lost(
+                    "it did not end the command in time and was killed".into(),
+                ));
+            }
+            let (heard, ready) = self.wait(streams, report.is_none())?;
+            for (stream, ready) in streams.iter_mut().zip(ready) {
+                if ready {
+                    stream.drain();
+                }
+            }
+            if heard {
+                let received = self.receive()?;
+                if self.ready {
+                    report = Some(received);
+                } else {
+                    self.note_ready(received)?;
+                }
+            }
+            let total: u64 = streams.iter().map(|stream| stream.total).sum();
+            let cause = if total > self.limits.output {
+                Some(End::OutputLimit)
+            } else if cancel.is_cancelled() {
+                Some(End::Cancelled)
+            } else {
+                None
+            };
+            if let (Some(cause), false, None) = (cause, stopped, &report) {
+                stopped = true;
+                self.send(&Order::Stop(cause), &[])?;
+            }
+        }
+        report.ok_or_else(|| Error::Lost("it sent no report".into()))
+    }
+
+    /// Whether the socket has news, and which streams have.
+    fn wait(&self, streams: &[Stream; 2], listen: bool) -> Result<(bool, [bool; 2]), Error> {
+        let channel = self.channel.as_ref().filter(|_| listen);
+        let sources = [
+            channel.map(|channel| channel.as_fd()),
+            streams[0].pipe.as_ref().map(|pipe| pipe.as_fd()),
+            streams[1].pipe.as_ref().map(|pipe| pipe.as_fd()),
+        ];
+        let mut fds: Vec<PollFd<'_>> = sources
+            .iter()
+            .flatten()
+            .map(|fd| PollFd::from_borrowed_fd(*fd, PollFlags::IN))
+            .collect();
+        let tick = Timespec { tv_sec: 0, tv_nsec: i64::from(TICK.subsec_nanos()) };
+        match poll(&mut fds, Some(&tick)) {
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(errno) => {
+                return Err(Error::Io { what: "wait for the sandbox", source: errno.into() });
+            }
+        }
+        let mut events = fds.iter().map(|fd| !fd.revents().is_empty());
+        let [heard, out, err] =
+            sources.map(|source| source.is_some() && events.next().unwrap_or(false));
+        Ok((heard, [out, err]))
+    }
+
+    fn send(&mut self, message: &impl Wire, fds: &[BorrowedFd<'_>]) -> Result<(), Error> {
+        match self.channel.as_ref().map(|channel| channel.send(message, fds)) {
+            Some(Ok(())) => Ok(()),
+            // A helper that could not even begin may have said why before it went.
+            Some(Err(error)) => Err(match self.wait_ready() {
+                Err(reason @ Error::Setup(_)) => reason,
+                _ => self.lost(&error.to_string()),
+            }),
+            None => Err(Error::Lost("the session is over".into())),
+        }
+    }
+
+    fn receive(&mut self) -> Result<Report, Error> {
+        match self.channel.as_ref().map(Channel::receive) {
+            Some(Ok(Some((report, _)))) => Ok(report),
+            Some(Ok(None)) => Err(self.lost("its end of the socket closed")),
+            Some(Err(error)) => Err(self.lost(&error.to_string())),
+            None => Err(Error::Lost("the session is over".into())),
+        }
+    }
+
+    /// The session is over: with what the helper said on its standard error, if anything.
+    fn lost(&mut self, what: &str) -> Error {
+        self.close();
+        let mut said = Vec::new();
+        if let Some(stderr) = self.helper.stderr.take() {
+            stderr.take(4096).read_to_end(&mut said).ok();
+        }
+        let said = String::from_utf8_lossy(&said);
+        let said = said.trim();
+        Error::Lost(if said.is_empty() { what.into() } else { format!("{what}; it said: {said}") })
+    }
+
+    /// Ends everything inside and waits until it has ended: the first process goes when the socket
+    /// closes, its namespace with it, and the helper after that.
+    fn close(&mut self) {
+        self.channel = None;
+        let ended = rustix::process::Pid::from_child(&self.helper);
+        if let Ok(pidfd) = rustix::process::pidfd_open(ended, PidfdFlags::empty()) {
+            let patience = Timespec { tv_sec: 10, tv_nsec: 0 };
+            poll(&mut [PollFd::new(&pidfd, PollFlags::IN)], Some(&patience)).ok();
+        }
+        if !matches!(self.helper.try_wait(), Ok(Some(_))) {
+            self.helper.kill().ok();
+            self.helper.wait().ok();
+        }
+    }
+}
+
+impl Drop for Live {
+    fn drop(&mut self) {
+        if self.channel.is_some() {
+            self.close();
+        }
+    }
+}
+
+/// Starts the helper with an empty environment and without a fork of this process, whose size would
+/// otherwise decide how long that takes.
+fn spawn(helper: &std::path::Path, socket: OwnedFd) -> Result<Child, Error> {
+    #[expect(clippy::disallowed_methods, reason = "this is the module that starts processes")]
+    let mut command = Command::new(helper);
+    command
+        .arg(OsString::from(INIT_ARGUMENT))
+        .env_clear()
+        .stdin(Stdio::from(socket))
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(|source| Error::Io { what: "start the sandbox's helper", source })
+}
+
+/// One of a command's output streams.
+struct Stream {
+    /// `None` once it ended.
+    pipe: Option<OwnedFd>,
+    capture: Capture,
+    total: u64,
+}
+
+impl Stream {
+    /// Reads once; only called when that does not block.
+    fn drain(&mut self) {
+        let mut buffer = [0; 1 << 14];
+        let Some(pipe) = &self.pipe else {
+            return;
+        };
+        match rustix::io::read(pipe, &mut buffer) {
+            Err(Errno::INTR) => {}
+            Ok(0) | Err(_) => self.pipe = None,
+            Ok(read) => {
+                self.capture.push(&buffer[..read]);
+                self.total += read as u64;
+            }
+        }
+    }
+
+    fn finish(self) -> Captured {
+        self.capture.finish()
+    }
+}
+
+/// Takes the paths that a tree may have; the rest is named.
+fn checked(raw: RawChanges) -> ChangeSet {
+    let mut set = ChangeSet::default();
+    let lossy = |path: &[u8]| String::from_utf8_lossy(path).into_owned();
+    for (path, file) in raw.files {
+        match (RelPath::parse(&path), file) {
+            (Ok(path), Some((bytes, executable))) => {
+                set.changes.write(path, File { bytes: bytes.into(), executable });
+            }
+            (Ok(path), None) => set.changes.delete(path),
+            (Err(refusal), _) => set.others.push((lossy(&path), refusal.to_string())),
+        }
+    }
+    set.others.extend(raw.others.into_iter().map(|(path, kind)| (lossy(&path), kind)));
+    set.others.sort();
+    set
+}

@@ -1,0 +1,72 @@
+//! The one owner of state: the verbs that every face offers. Plain data in, plain data out.
+//!
+//! A verb takes a request and a [`Job`] and gives an answer whose JSON is what the faces show. It
+//! opens what it needs and leaves behind only what is in the state directory.
+
+mod check;
+mod csv;
+mod doctor;
+mod error;
+mod folder;
+mod grade;
+mod inject;
+mod job;
+mod open;
+mod parse;
+mod play;
+mod record;
+mod reference;
+mod score;
+mod solve;
+mod status;
+#[cfg(test)]
+mod tests;
+
+pub use check::{CheckAnswer, CheckLine, CheckRequest};
+pub use csv::CsvLog;
+pub use doctor::{DoctorAnswer, SandboxState, StateDirectory, Toolchain};
+pub use error::Error;
+pub use grade::{GradeAnswer, GradeRequest};
+pub use inject::{InjectAnswer, InjectRequest};
+pub use job::{Event, Job};
+pub use open::Repository;
+pub use parse::{ParseAnswer, ParseRequest};
+pub use play::{Game, PlayRequest, PlayedRound};
+pub use reference::ArtifactRef;
+pub use score::{Outcome, ScoreAnswer, ScoreRequest, score};
+pub use solve::{AttemptLine, SolveAnswer, SolveRequest};
+pub use status::{LastRound, StatusAnswer};
+
+use crate::config::Config;
+
+/// Attempts per bug (G) where nobody says otherwise: the paper's.
+pub const DEFAULT_ATTEMPTS: usize = 8;
+/// Most candidate bugs that one round runs before it gives up.
+const CANDIDATES: usize = 200;
+/// Candidate repairs that one attempt may run.
+const REPAIR_RUNS: usize = 60;
+
+/// Shared by all jobs of a process.
+#[derive(Debug)]
+pub struct Session {
+    config: Config,
+}
+
+impl Session {
+    pub fn new(config: Config) -> Self {
+        Self { config }
+    }
+
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+}
+
+/// The word by which a strategy, a check or a tier goes in every answer.
+pub fn name(word: impl serde::Serialize) -> String {
+    match serde_json::to_value(word) {
+        Ok(serde_json::Value::String(name)) => name,
+        Ok(other) => other.to_string(),
+        Err(error) => error.to_string(),
+    }
+}

@@ -1,0 +1,140 @@
+//! `doctor`: what this machine offers, and what to do where it does not.
+
+use super::Session;
+use crate::sandbox::Tier;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+/// Programs that a round may need, and what for.
+const TOOLS: [(&str, &str); 6] = [
+    ("python3", "runs Python repositories and every artifact's parser"),
+    (
+        "pytest",
+        "runs the tests of most Python repositories (one in a virtual environment counts too)",
+    ),
+    ("cargo", "runs the tests of Rust repositories"),
+    ("rustc", "compiles Rust repositories"),
+    ("bash", "runs every artifact's test script"),
+    ("git", "not needed to play; named for completeness"),
+];
+
+#[derive(Clone, Debug, serde::Serialize, schemars::JsonSchema)]
+pub struct DoctorAnswer {
+    /// Whether a round can be played here, as far as this can be told without a repository.
+    pub ready: bool,
+    pub sandbox: SandboxState,
+    pub toolchains: Vec<Toolchain>,
+    pub state_directory: StateDirectory,
+    /// Languages that are loaded, sorted.
+    pub languages: Vec<String>,
+    /// What to do, one sentence a problem; empty where nothing is wrong.
+    pub problems: Vec<String>,
+}
+
+#[derive(Clone, Debug, serde::Serialize, schemars::JsonSchema)]
+pub struct SandboxState {
+    /// The tier that works here; null if none does.
+    #[schemars(with = "Option<String>")]
+    pub tier: Option<Tier>,
+    /// Why none does, and the fix.
+    pub refusal: Option<String>,
+}
+
+#[derive(Clone, Debug, serde::Serialize, schemars::JsonSchema)]
+pub struct Toolchain {
+    pub name: String,
+    /// What it is needed for.
+    pub purpose: String,
+    /// Where it was found; null if it was not.
+    pub path: Option<String>,
+}
+
+#[derive(Clone, Debug, serde::Serialize, schemars::JsonSchema)]
+pub struct StateDirectory {
+    pub path: Option<String>,
+    /// Whether it is there, or can be made, and can be written to.
+    pub writable: bool,
+}
+
+impl Session {
+    /// Never fails: what cannot be found out is a problem that is told.
+    pub fn doctor(&self) -> DoctorAnswer {
+        let mut problems = Vec::new();
+        let state_directory = self.state_directory(&mut problems);
+        let sandbox = self.sandbox_state(&mut problems);
+        let path = self.config().machine().map(|machine| machine.path.clone()).unwrap_or_default();
+        let toolchains: Vec<Toolchain> = TOOLS.iter().map(|tool| toolchain(*tool, &path)).collect();
+        for needed in ["python3", "bash"] {
+            if toolchains.iter().any(|tool| tool.name == needed && tool.path.is_none()) {
+                problems.push(format!("{needed} is not on the PATH; install it"));
+            }
+        }
+        let languages = match self.languages() {
+            Ok(languages) => languages.iter().map(|language| language.name().to_owned()).collect(),
+            Err(error) => {
+                problems.push(error.to_string());
+                Vec::new()
+            }
+        };
+        DoctorAnswer {
+            ready: problems.is_empty(),
+            sandbox,
+            toolchains,
+            state_directory,
+            languages,
+            problems,
+        }
+    }
+
+    fn state_directory(&self, problems: &mut Vec<String>) -> StateDirectory {
+        let path = match self.config().state_root() {
+            Ok(path) => path.display().to_string(),
+            Err(error) => {
+                problems.push(error.to_string());
+                return StateDirectory { path: None, writable: false };
+            }
+        };
+        let written = self.scratch().and_then(|scratch| probe_write(&scratch));
+        let writable = written.is_ok();
+        if let Err(error) = written {
+            problems.push(error.to_string());
+        }
+        StateDirectory { path: Some(path), writable }
+    }
+
+    fn sandbox_state(&self, problems: &mut Vec<String>) -> SandboxState {
+        match self.sandbox() {
+            Ok(sandbox) => SandboxState { tier: Some(sandbox.tier()), refusal: None },
+            Err(error) => {
+                let refusal = error.to_string();
+                if !problems.contains(&refusal) {
+                    problems.push(refusal.clone());
+                }
+                SandboxState { tier: None, refusal: Some(refusal) }
+            }
+        }
+    }
+}
+
+fn probe_write(dir: &Path) -> Result<(), super::Error> {
+    let file = dir.join(format!("doctor.{}", std::process::id()));
+    std::fs::write(&file, b"x").and_then(|()| std::fs::remove_file(&file)).map_err(|error| {
+        super::Error::harness(anyhow::anyhow!(
+            "the state directory {} cannot be written ({error}); make room or name another with \
+             --state-dir",
+            dir.display()
+        ))
+    })
+}
+
+fn toolchain((name, purpose): (&str, &str), path: &[PathBuf]) -> Toolchain {
+    let found = path.iter().map(|dir| dir.join(name)).find(|file| {
+        file.metadata()
+            .is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+    });
+    Toolchain {
+        name: name.to_owned(),
+        purpose: purpose.to_owned(),
+        path: found.map(|file| file.display().to_string()),
+    }
+}

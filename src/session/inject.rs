@@ -1,0 +1,137 @@
+//! `inject`: one bug, made and checked.
+
+use super::record::{Origin, copy_out};
+use super::{CANDIDATES, CheckAnswer, Error, Event, Job, Repository, Session};
+use crate::consistency::{self, Minima};
+use crate::injector::{self, Counts, Strategy, Target};
+use crate::tree::RelPath;
+use std::path::PathBuf;
+
+#[derive(Clone, Debug)]
+pub struct InjectRequest {
+    pub repository: Repository,
+    pub strategy: Strategy,
+    /// `FILE` or `FILE:SYMBOL`, relative to the repository's root.
+    pub target: Option<String>,
+    /// The configuration's where `None`.
+    pub seed: Option<u64>,
+    /// Where to write the artifact; `None`: beneath the state directory only.
+    pub out: Option<PathBuf>,
+    pub minima: Minima,
+}
+
+#[derive(Clone, Debug, serde::Serialize, schemars::JsonSchema)]
+pub struct InjectAnswer {
+    /// The artifact's content id; null if no bug came out.
+    pub artifact: Option<String>,
+    /// The strategy that made it: direct or removal.
+    #[schemars(with = "String")]
+    pub strategy: Strategy,
+    /// Whether every check passed.
+    pub valid: bool,
+    /// What the checks said; null if no bug came out.
+    pub report: Option<CheckAnswer>,
+    /// The folder with the artifact's five parts; null if no bug came out.
+    pub out: Option<String>,
+    /// The bug in one line, or why there is none.
+    pub summary: String,
+    /// The seed that repeats this injection on the same tree.
+    pub seed: u64,
+    /// What became of the candidates.
+    #[schemars(with = "std::collections::BTreeMap<String, usize>")]
+    pub counts: Counts,
+}
+
+impl Session {
+    pub fn inject(&self, request: &InjectRequest, job: &Job) -> Result<InjectAnswer, Error> {
+        let seed = request.seed.unwrap_or(self.config().seed);
+        let minima = request.minima;
+        let wanted = injection(request.strategy, seed, target(request.target.as_deref())?, minima);
+        let opened = self.open(&request.repository, job)?;
+        job.step("looking for a bug");
+        let known = |digest: &str| opened.record.known(digest);
+        let injected = injector::inject(&opened.harness, &opened.languages, &wanted, &known)
+            .map_err(|error| job.failed(error))?;
+        let injected = match injected {
+            Ok(injected) => injected,
+            Err(none) => {
+                return Ok(InjectAnswer {
+                    artifact: None,
+                    strategy: request.strategy,
+                    valid: false,
+                    report: None,
+                    out: None,
+                    summary: none.reason,
+                    seed,
+                    counts: none.counts,
+                });
+            }
+        };
+        job.tell(Event::Injected { summary: injected.summary.clone() });
+        job.tell(Event::Checking);
+        let report = consistency::check(&opened.harness, &injected.artifact, &minima)
+            .map_err(|error| job.failed(error))?;
+        job.tell(Event::Checked { valid: report.valid });
+        let out = request.out.as_ref().map(|out| self.config().cwd.join(out));
+        let origin = Origin {
+            strategy: injected.strategy,
+            seed,
+            base: &opened.harness.base().id,
+            tree_digest: &injected.tree_digest,
+            report: &report,
+        };
+        let kept = opened.record.keep(&injected.artifact, &origin)?;
+        if let Some(out) = &out {
+            copy_out(&injected.artifact, out)?;
+        }
+        let folder = out.unwrap_or(kept);
+        let id = injected.artifact.id();
+        Ok(InjectAnswer {
+            artifact: Some(id.clone()),
+            strategy: injected.strategy,
+            valid: report.valid,
+            report: Some(CheckAnswer::of(id, report)),
+            out: Some(folder.display().to_string()),
+            summary: injected.summary,
+            seed,
+            counts: injected.counts,
+        })
+    }
+}
+
+pub(super) fn injection(
+    strategy: Strategy,
+    seed: u64,
+    target: Option<Target>,
+    minima: Minima,
+) -> injector::Request {
+    injector::Request {
+        strategy,
+        seed,
+        target,
+        changed_files: minima.changed_files,
+        failing_tests: minima.failing_tests,
+        passing_tests: minima.passing_tests,
+        candidates: CANDIDATES,
+    }
+}
+
+/// Reads `FILE` or `FILE:SYMBOL`. A path of a tree holds no colon, so the first one ends the file;
+/// a symbol may hold more (`Type::method`).
+pub(super) fn target(text: Option<&str>) -> Result<Option<Target>, Error> {
+    let Some(text) = text else { return Ok(None) };
+    let (file, symbol) = match text.split_once(':') {
+        Some((file, symbol)) => (file, Some(symbol)),
+        None => (text, None),
+    };
+    let file = RelPath::parse(file.as_bytes()).map_err(|refusal| {
+        Error::usage(format!(
+            "the target {text:?} names no file of the repository: {refusal}; give FILE or \
+             FILE:SYMBOL, relative to the repository's root"
+        ))
+    })?;
+    if symbol == Some("") {
+        return Err(Error::usage(format!("the target {text:?} names no symbol after its colon")));
+    }
+    Ok(Some(Target { file, symbol: symbol.map(str::to_owned) }))
+}

@@ -1,0 +1,150 @@
+//! From a directory to a harness: everything a verb needs, opened in the one order that works.
+
+use super::record::Record;
+use super::{ArtifactRef, Error, Job, Session};
+use crate::artifact::Artifact;
+use crate::harness::{Harness, Setup};
+use crate::runner::{Overrides, Runner};
+use crate::sandbox::Sandbox;
+use crate::syntax::Languages;
+use crate::workspace::{self, Base, Workspace};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Resident memory of one run of the tests, bytes.
+const MEMORY: u64 = 4 << 30;
+
+/// The repository a verb works on, and what the user says about its tests.
+#[derive(Clone, Debug, Default)]
+pub struct Repository {
+    /// Relative to the working directory; `None` is the working directory itself.
+    pub dir: Option<PathBuf>,
+    pub tests: Overrides,
+    /// Longest a run of the tests may take. `None`: measured from the baseline.
+    pub time_limit: Option<Duration>,
+}
+
+/// A repository that is ready to be played on.
+pub(super) struct Opened {
+    pub languages: Languages,
+    pub harness: Harness,
+    pub record: Record,
+}
+
+impl Session {
+    pub(super) fn open(&self, repository: &Repository, job: &Job) -> Result<Opened, Error> {
+        let workspace = self.workspace(repository)?;
+        let sandbox = self.sandbox()?;
+        job.step("taking a copy of what changed since the last start");
+        let base = workspace.freeze(sandbox.owner()).map_err(|error| job.failed(error))?;
+        let languages = self.languages()?;
+        let runner = self.runner(&base, repository)?;
+        let record = Record::open(&workspace)?;
+        job.step("running the tests for the baseline, where it is not known yet");
+        let harness = open_harness(
+            sandbox,
+            base,
+            runner,
+            &workspace.state,
+            &record,
+            repository.time_limit,
+            job,
+        )?;
+        harness.baseline().map_err(|error| job.failed(error))?;
+        Ok(Opened { languages, harness, record })
+    }
+
+    /// `open`, and the artifact to work on.
+    pub(super) fn open_with(
+        &self,
+        reference: &ArtifactRef,
+        repository: &Repository,
+        job: &Job,
+    ) -> Result<(Opened, Artifact), Error> {
+        // A half-written artifact is told before anything is copied or run.
+        let early = match reference {
+            ArtifactRef::Id(_) => None,
+            given => Some(self.artifact(given, None)?),
+        };
+        let opened = self.open(repository, job)?;
+        let artifact = match early {
+            Some(artifact) => artifact,
+            None => self.artifact(reference, Some(&opened.record))?,
+        };
+        Ok((opened, artifact))
+    }
+
+    /// The workspace of a repository, with its state directory.
+    pub(super) fn workspace(&self, repository: &Repository) -> Result<Workspace, Error> {
+        let dir = match &repository.dir {
+            Some(dir) => self.config.cwd.join(dir),
+            None => self.config.cwd.clone(),
+        };
+        use workspace::Error as Refusal;
+        Workspace::open(&dir, self.config.state_root()?).map_err(|refusal| match refusal {
+            Refusal::Missing { .. }
+            | Refusal::NotADirectory { .. }
+            | Refusal::LinkLoop { .. }
+            | Refusal::Bare { .. }
+            | Refusal::StateInside { .. } => Error::Usage(refusal.to_string()),
+            other => Error::harness(other),
+        })
+    }
+
+    pub(super) fn sandbox(&self) -> Result<Sandbox, Error> {
+        Sandbox::probe(&self.scratch()?).map_err(Error::harness)
+    }
+
+    /// A directory of ours for what is not tied to one workspace.
+    pub(super) fn scratch(&self) -> Result<PathBuf, Error> {
+        let scratch = self.config.state_root()?.join("scratch");
+        create_private(&scratch)?;
+        Ok(scratch)
+    }
+
+    pub(super) fn languages(&self) -> Result<Languages, Error> {
+        Languages::from_sources(&self.config.grammars).map_err(Error::harness)
+    }
+
+    pub(super) fn runner(&self, base: &Base, repository: &Repository) -> Result<Runner, Error> {
+        let machine = self.config.machine()?;
+        Runner::detect(base, &base.root, machine, &repository.tests).map_err(Error::harness)
+    }
+}
+
+/// Makes a directory that only this user may enter, with its parents.
+pub(super) fn create_private(dir: &Path) -> Result<(), Error> {
+    use std::os::unix::fs::DirBuilderExt;
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(dir).map_err(|error| {
+        Error::harness(anyhow::anyhow!(
+            "the state directory {} cannot be made ({error}); name another with --state-dir or \
+             SSR_MCP_STATE_DIR",
+            dir.display()
+        ))
+    })
+}
+
+/// The one place that knows how a harness is made.
+fn open_harness(
+    sandbox: Sandbox,
+    base: Base,
+    runner: Runner,
+    state: &Path,
+    record: &Record,
+    time_limit: Option<Duration>,
+    job: &Job,
+) -> Result<Harness, Error> {
+    let setup = Setup {
+        sandbox,
+        base: Arc::new(base),
+        runner: Arc::new(runner),
+        store: record.store.clone(),
+        state: state.to_owned(),
+        cancel: job.cancel.clone(),
+        time_limit,
+        memory: MEMORY,
+    };
+    Harness::open(setup).map_err(|error| job.failed(error))
+}

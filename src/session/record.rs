@@ -1,0 +1,186 @@
+//! What survives a round, in the session's terms: bugs, rounds and attempts of one workspace, in the
+//! store, and each artifact as a folder beneath the state directory.
+
+use super::{Error, folder};
+use crate::artifact::Artifact;
+use crate::consistency::Report;
+use crate::injector::Strategy;
+use crate::solver;
+use crate::store::{self, Counts, Store};
+use crate::workspace::Workspace;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+pub(super) struct Record {
+    pub(super) store: Arc<Store>,
+    bugs: PathBuf,
+}
+
+/// Where an artifact came from, and what the checks said.
+pub(super) struct Origin<'a> {
+    pub(super) strategy: Strategy,
+    pub(super) seed: u64,
+    pub(super) base: &'a str,
+    pub(super) tree_digest: &'a str,
+    pub(super) report: &'a Report,
+}
+
+impl Record {
+    pub(super) fn open(workspace: &Workspace) -> Result<Self, Error> {
+        let store = Store::open(&workspace.state).map_err(Error::harness)?;
+        if let Some(aside) = store.moved_aside() {
+            tracing::warn!(
+                "the database of {} was damaged and lies in {} now; a new one was begun",
+                workspace.root.display(),
+                aside.display()
+            );
+        }
+        Ok(Self { store: Arc::new(store), bugs: workspace.state.join("bugs") })
+    }
+
+    /// Whether the bug (by the digest of its tree) was made before. A store that cannot be asked
+    /// costs a repeated bug, not the round; the next write tells the trouble.
+    pub(super) fn known(&self, tree_digest: &str) -> bool {
+        self.store.has_tree(tree_digest).unwrap_or_else(|error| {
+            tracing::warn!("duplicates are not recognised: {error}");
+            false
+        })
+    }
+
+    /// Writes the artifact to the store and beneath the state directory. Gives its folder.
+    pub(super) fn keep(&self, artifact: &Artifact, origin: &Origin<'_>) -> Result<PathBuf, Error> {
+        let id = artifact.id();
+        let own = self.bugs.join(&id);
+        folder::write(&own, artifact)?;
+        let mut files = artifact.to_files();
+        let mut part = |name: &str| files.remove(name).unwrap_or_default();
+        let row = store::Artifact {
+            bug_inject: part("bug_inject.diff"),
+            test_weaken: part("test_weaken.diff"),
+            test_script: part("test_script.sh"),
+            test_parser: part("test_parser.py"),
+            test_files: part("test_files.txt"),
+            id,
+            strategy: super::name(origin.strategy),
+            seed: origin.seed,
+            base: origin.base.to_owned(),
+            tree_digest: origin.tree_digest.to_owned(),
+            created: now(),
+            valid: origin.report.valid,
+            failed_check: origin.report.failed_check.map(super::name),
+            report: serde_json::to_string(origin.report).map_err(Error::harness)?,
+        };
+        self.store.save_artifact(&row).map_err(Error::harness)?;
+        Ok(own)
+    }
+
+    pub(super) fn keep_round(
+        &self,
+        round: &store::Round,
+        attempts: &[solver::Attempt],
+    ) -> Result<(), Error> {
+        self.store.record_round(round, &rows(attempts)?).map(|_| ()).map_err(Error::harness)
+    }
+
+    pub(super) fn keep_attempts(
+        &self,
+        artifact: &str,
+        attempts: &[solver::Attempt],
+    ) -> Result<(), Error> {
+        self.store.record_attempts(artifact, &rows(attempts)?).map_err(Error::harness)
+    }
+
+    /// By id, or by a prefix of it that fits one artifact only.
+    pub(super) fn artifact(&self, id: &str) -> Result<Artifact, Error> {
+        if let Some(row) = self.store.artifact(id).map_err(Error::harness)? {
+            return from_row(row);
+        }
+        let fitting: Vec<String> =
+            self.ids().into_iter().filter(|known| known.starts_with(id)).collect();
+        match fitting.as_slice() {
+            [one] => folder::read(&self.bugs.join(one)),
+            [] => Err(Error::usage(format!(
+                "no artifact of this repository has the id {id}; `ssr-mcp status` shows the last ones"
+            ))),
+            several => Err(Error::usage(format!(
+                "{} artifacts of this repository have an id that begins with {id}; give more of it",
+                several.len()
+            ))),
+        }
+    }
+
+    /// Ids of the artifacts that are kept, sorted.
+    fn ids(&self) -> Vec<String> {
+        let Ok(entries) = std::fs::read_dir(&self.bugs) else { return Vec::new() };
+        let mut ids: Vec<String> = entries
+            .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+            .filter(|name| !name.starts_with('.'))
+            .collect();
+        ids.sort();
+        ids
+    }
+
+    pub(super) fn counts(&self) -> Result<Counts, Error> {
+        self.store.counts().map_err(Error::harness)
+    }
+
+    /// The latest rounds, newest first.
+    pub(super) fn rounds(&self, limit: u32) -> Result<Vec<store::Round>, Error> {
+        let rounds = self.store.rounds(limit).map_err(Error::harness)?;
+        Ok(rounds.into_iter().map(|(_, round)| round).collect())
+    }
+
+    /// Artifacts with at least one failed attempt.
+    pub(super) fn wrong_book_size(&self) -> Result<usize, Error> {
+        let mut size = 0;
+        for id in self.ids() {
+            size += usize::from(self.failed(&id)?);
+        }
+        Ok(size)
+    }
+
+    /// Whether an attempt at this artifact failed.
+    pub(super) fn failed(&self, id: &str) -> Result<bool, Error> {
+        let attempts = self.store.attempts(id).map_err(Error::harness)?;
+        Ok(attempts.iter().any(|attempt| !attempt.solved))
+    }
+}
+
+/// Writes an artifact where the user wants it, too.
+pub(super) fn copy_out(artifact: &Artifact, out: &Path) -> Result<(), Error> {
+    folder::write(out, artifact)
+}
+
+fn rows(attempts: &[solver::Attempt]) -> Result<Vec<store::Attempt>, Error> {
+    let row = |(number, attempt): (usize, &solver::Attempt)| {
+        Ok(store::Attempt {
+            number: u32::try_from(number).unwrap_or(u32::MAX),
+            solved: attempt.solved,
+            reason: attempt.reason.to_string(),
+            patch: attempt.patch.clone().into_bytes(),
+            runs: u32::try_from(attempt.runs).unwrap_or(u32::MAX),
+            flags: serde_json::to_string(&attempt.flags).map_err(Error::harness)?,
+        })
+    };
+    attempts.iter().enumerate().map(row).collect()
+}
+
+fn from_row(row: store::Artifact) -> Result<Artifact, Error> {
+    let files = [
+        ("bug_inject.diff", row.bug_inject),
+        ("test_weaken.diff", row.test_weaken),
+        ("test_script.sh", row.test_script),
+        ("test_parser.py", row.test_parser),
+        ("test_files.txt", row.test_files),
+    ];
+    let files = files.into_iter().map(|(name, bytes)| (name.to_owned(), bytes)).collect();
+    Artifact::from_files(&files)
+        .map_err(|malformed| Error::harness(anyhow::anyhow!("the stored artifact: {malformed}")))
+}
+
+/// Seconds since 1970.
+fn now() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    i64::try_from(since).unwrap_or(i64::MAX)
+}

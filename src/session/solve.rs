@@ -1,0 +1,83 @@
+//! `solve`: G attempts at one bug.
+
+use super::score::ratio;
+use super::{ArtifactRef, Error, Job, REPAIR_RUNS, Repository, Session};
+use crate::solver::{self, Attempt};
+
+#[derive(Clone, Debug)]
+pub struct SolveRequest {
+    pub artifact: ArtifactRef,
+    pub repository: Repository,
+    /// G.
+    pub attempts: usize,
+    /// The configuration's where `None`.
+    pub seed: Option<u64>,
+}
+
+#[derive(Clone, Debug, serde::Serialize, schemars::JsonSchema)]
+pub struct AttemptLine {
+    pub solved: bool,
+    /// +1 for a repair, -1 for anything else.
+    pub reward: f64,
+    /// Git diff against the tree that the solver saw; empty if it found none.
+    pub patch: String,
+    /// Candidate repairs that were run.
+    pub runs: usize,
+    /// Why the patch is or is not a repair.
+    pub reason: String,
+    /// What looked suspicious without being proof.
+    pub flags: Vec<String>,
+}
+
+impl From<&Attempt> for AttemptLine {
+    fn from(attempt: &Attempt) -> Self {
+        Self {
+            solved: attempt.solved,
+            reward: attempt.reward,
+            patch: attempt.patch.clone(),
+            runs: attempt.runs,
+            reason: attempt.reason.to_string(),
+            flags: attempt.flags.clone(),
+        }
+    }
+}
+
+#[derive(Clone, Debug, serde::Serialize, schemars::JsonSchema)]
+pub struct SolveAnswer {
+    /// Whether at least one attempt repaired the bug.
+    pub solved: bool,
+    /// Solved attempts / attempts.
+    pub solve_rate: f64,
+    pub attempts: Vec<AttemptLine>,
+    /// The artifact's content id.
+    pub artifact: String,
+    /// The seed that repeats these attempts.
+    pub seed: u64,
+}
+
+impl Session {
+    pub fn solve(&self, request: &SolveRequest, job: &Job) -> Result<SolveAnswer, Error> {
+        if request.attempts == 0 {
+            return Err(Error::usage("there is nothing to do with 0 attempts; give at least 1"));
+        }
+        let (opened, artifact) = self.open_with(&request.artifact, &request.repository, job)?;
+        let seed = request.seed.unwrap_or(self.config().seed);
+        job.step(&format!("making {} attempts", request.attempts));
+        let solver = self.solver(request.attempts, seed);
+        let attempts = solver::solve(&opened.harness, &opened.languages, &artifact, &solver)
+            .map_err(|error| job.failed(error))?;
+        opened.record.keep_attempts(&artifact.id(), &attempts)?;
+        let solved = attempts.iter().filter(|attempt| attempt.solved).count();
+        Ok(SolveAnswer {
+            solved: solved > 0,
+            solve_rate: ratio(solved, attempts.len().max(1)),
+            attempts: attempts.iter().map(AttemptLine::from).collect(),
+            artifact: artifact.id(),
+            seed,
+        })
+    }
+
+    pub(super) fn solver(&self, attempts: usize, seed: u64) -> solver::Request {
+        solver::Request { attempts, seed, runs: REPAIR_RUNS, parallel: self.config().cores }
+    }
+}

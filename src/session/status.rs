@@ -1,0 +1,84 @@
+//! `status`: what is known of a repository, without running anything in it.
+
+use super::record::Record;
+use super::{Error, Repository, Session};
+use crate::store;
+
+/// How many rounds are shown.
+const LAST: u32 = 5;
+
+#[derive(Clone, Debug, serde::Serialize, schemars::JsonSchema)]
+pub struct StatusAnswer {
+    /// The repository's canonical root.
+    pub workspace: String,
+    /// Where everything about it is kept.
+    pub state_directory: String,
+    /// The content id of the tree as it is now.
+    pub base: String,
+    /// The test framework that was found.
+    pub framework: String,
+    pub language: String,
+    /// Artifacts that are kept.
+    pub artifacts: u64,
+    /// Artifacts that passed every check.
+    pub valid: u64,
+    /// Rounds played so far.
+    pub rounds: u64,
+    /// Attempts made so far.
+    pub attempts: u64,
+    /// Attempts that repaired a bug.
+    pub solved: u64,
+    /// Artifacts with at least one failed attempt.
+    pub wrong_book_size: usize,
+    /// The last rounds, newest first.
+    pub last_rounds: Vec<LastRound>,
+}
+
+#[derive(Clone, Debug, serde::Serialize, schemars::JsonSchema)]
+pub struct LastRound {
+    /// The artifact's content id; null if the injector found no bug.
+    pub artifact: Option<String>,
+    pub strategy: String,
+    pub seed: u64,
+    pub inject_reward: f64,
+    pub solve_rate: Option<f64>,
+    pub summary: String,
+}
+
+impl From<store::Round> for LastRound {
+    fn from(round: store::Round) -> Self {
+        let detail: serde_json::Value = serde_json::from_str(&round.detail).unwrap_or_default();
+        Self {
+            artifact: round.artifact,
+            strategy: round.strategy,
+            seed: round.seed,
+            inject_reward: round.inject_reward,
+            solve_rate: round.solve_rate,
+            summary: detail["summary"].as_str().unwrap_or_default().to_owned(),
+        }
+    }
+}
+
+impl Session {
+    pub fn status(&self, repository: &Repository) -> Result<StatusAnswer, Error> {
+        let workspace = self.workspace(repository)?;
+        let base = workspace.freeze(self.sandbox()?.owner()).map_err(Error::harness)?;
+        let runner = self.runner(&base, repository)?;
+        let record = Record::open(&workspace)?;
+        let counts = record.counts()?;
+        Ok(StatusAnswer {
+            workspace: workspace.root.display().to_string(),
+            state_directory: workspace.state.display().to_string(),
+            base: base.id,
+            framework: runner.framework().to_owned(),
+            language: runner.language().to_owned(),
+            artifacts: counts.artifacts,
+            valid: counts.valid,
+            rounds: counts.rounds,
+            attempts: counts.attempts,
+            solved: counts.solved,
+            wrong_book_size: record.wrong_book_size()?,
+            last_rounds: record.rounds(LAST)?.into_iter().map(LastRound::from).collect(),
+        })
+    }
+}

@@ -1,0 +1,94 @@
+//! Artifacts: their five parts, where they came from, and what the checks said.
+
+use super::{Error, Store};
+use rusqlite::{OptionalExtension, Row, params};
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Artifact {
+    /// Content id.
+    pub id: String,
+    pub bug_inject: Vec<u8>,
+    pub test_weaken: Vec<u8>,
+    pub test_script: Vec<u8>,
+    pub test_parser: Vec<u8>,
+    pub test_files: Vec<u8>,
+    pub strategy: String,
+    pub seed: u64,
+    /// Id of the base it was made on.
+    pub base: String,
+    /// Digest of the tree with the bug: equal trees are duplicates, whatever their patches say.
+    pub tree_digest: String,
+    /// Seconds since 1970.
+    pub created: i64,
+    pub valid: bool,
+    pub failed_check: Option<String>,
+    /// JSON.
+    pub report: String,
+}
+
+const COLUMNS: &str = "id, bug_inject, test_weaken, test_script, test_parser, test_files, \
+    strategy, seed, base, tree_digest, created, valid, failed_check, report";
+
+impl Store {
+    /// Keeps an artifact. One that is there already gets the new verdict and keeps its first
+    /// `created`.
+    pub fn save_artifact(&self, artifact: &Artifact) -> Result<(), Error> {
+        let sql = format!(
+            "INSERT INTO artifacts ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+             ON CONFLICT (id) DO UPDATE SET strategy = excluded.strategy, seed = excluded.seed,
+                base = excluded.base, tree_digest = excluded.tree_digest, valid = excluded.valid,
+                failed_check = excluded.failed_check, report = excluded.report"
+        );
+        self.write(|transaction| {
+            transaction.prepare_cached(&sql)?.execute(params![
+                artifact.id,
+                artifact.bug_inject,
+                artifact.test_weaken,
+                artifact.test_script,
+                artifact.test_parser,
+                artifact.test_files,
+                artifact.strategy,
+                artifact.seed.cast_signed(),
+                artifact.base,
+                artifact.tree_digest,
+                artifact.created,
+                artifact.valid,
+                artifact.failed_check,
+                artifact.report,
+            ])?;
+            Ok(())
+        })
+    }
+
+    pub fn artifact(&self, id: &str) -> Result<Option<Artifact>, Error> {
+        let sql = format!("SELECT {COLUMNS} FROM artifacts WHERE id = ?");
+        self.read(|connection| {
+            connection.prepare_cached(&sql)?.query_row([id], from_row).optional()
+        })
+    }
+
+    /// Whether an artifact, valid or not, already makes this tree.
+    pub fn has_tree(&self, tree_digest: &str) -> Result<bool, Error> {
+        let sql = "SELECT 1 FROM artifacts WHERE tree_digest = ?";
+        self.read(|connection| connection.prepare_cached(sql)?.exists([tree_digest]))
+    }
+}
+
+fn from_row(row: &Row<'_>) -> rusqlite::Result<Artifact> {
+    Ok(Artifact {
+        id: row.get(0)?,
+        bug_inject: row.get(1)?,
+        test_weaken: row.get(2)?,
+        test_script: row.get(3)?,
+        test_parser: row.get(4)?,
+        test_files: row.get(5)?,
+        strategy: row.get(6)?,
+        seed: row.get::<_, i64>(7)?.cast_unsigned(),
+        base: row.get(8)?,
+        tree_digest: row.get(9)?,
+        created: row.get(10)?,
+        valid: row.get(11)?,
+        failed_check: row.get(12)?,
+        report: row.get(13)?,
+    })
+}

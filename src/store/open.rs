@@ -1,0 +1,157 @@
+//! Opening the database: settings, migrations, and moving a damaged one aside.
+
+use super::error::Error;
+use rusqlite::{Connection, TransactionBehavior};
+use std::ffi::OsString;
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// "SSRM": tells our databases from other programs'.
+const APPLICATION: i64 = 0x5353_524d;
+
+/// What another process's short transactions are waited for.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Each takes the schema from its index to the next. Never edited once released, only added to.
+pub(super) const MIGRATIONS: [&str; 1] = ["
+    CREATE TABLE artifacts (
+        id TEXT PRIMARY KEY,
+        bug_inject BLOB NOT NULL,
+        test_weaken BLOB NOT NULL,
+        test_script BLOB NOT NULL,
+        test_parser BLOB NOT NULL,
+        test_files BLOB NOT NULL,
+        strategy TEXT NOT NULL,
+        seed INTEGER NOT NULL,
+        base TEXT NOT NULL,
+        tree_digest TEXT NOT NULL,
+        created INTEGER NOT NULL,
+        valid INTEGER NOT NULL,
+        failed_check TEXT,
+        report TEXT NOT NULL
+    ) STRICT;
+    CREATE INDEX artifacts_by_tree ON artifacts (tree_digest);
+    CREATE TABLE rounds (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        artifact TEXT,
+        step INTEGER NOT NULL,
+        strategy TEXT NOT NULL,
+        seed INTEGER NOT NULL,
+        inject_reward REAL NOT NULL,
+        solve_rate REAL,
+        solver_rewards TEXT NOT NULL,
+        seconds REAL NOT NULL,
+        detail TEXT NOT NULL
+    ) STRICT;
+    CREATE TABLE attempts (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        artifact TEXT NOT NULL,
+        round INTEGER,
+        number INTEGER NOT NULL,
+        solved INTEGER NOT NULL,
+        reason TEXT NOT NULL,
+        patch BLOB NOT NULL,
+        runs INTEGER NOT NULL,
+        flags TEXT NOT NULL
+    ) STRICT;
+    CREATE INDEX attempts_by_artifact ON attempts (artifact);
+    CREATE TABLE baselines (
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        key TEXT NOT NULL UNIQUE,
+        content TEXT NOT NULL
+    ) STRICT;
+"];
+
+/// Opens or makes the database; the second value is where a damaged one was moved.
+pub(super) fn open(dir: &Path, path: &Path) -> Result<(Connection, Option<PathBuf>), Error> {
+    // Only one process at a time makes, migrates or moves the file.
+    let _held = lock(&dir.join("state.lock")).map_err(|error| Error::file(path, &error))?;
+    match connect(path) {
+        Err(Error::Damaged { .. }) => {
+            let aside = move_aside(path).map_err(|error| Error::file(path, &error))?;
+            Ok((connect(path)?, Some(aside)))
+        }
+        connected => Ok((connected?, None)),
+    }
+}
+
+fn lock(path: &Path) -> io::Result<File> {
+    let file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(0o600)
+        .open(path)?;
+    file.lock()?;
+    Ok(file)
+}
+
+fn connect(path: &Path) -> Result<Connection, Error> {
+    let sql = |error| Error::sql(path, error);
+    let mut connection = Connection::open(path).map_err(sql)?;
+    connection.busy_timeout(PATIENCE).map_err(sql)?;
+    // SQLite opens what it may not write for reading, and would say so at the first write only.
+    if connection.is_readonly("main").map_err(sql)? {
+        let reason = "it is read-only".to_owned();
+        return Err(Error::Denied { path: path.to_path_buf(), reason });
+    }
+    let number = |pragma: &str| {
+        connection.pragma_query_value(None, pragma, |row| row.get::<_, i64>(0)).map_err(sql)
+    };
+    let (application, version) = (number("application_id")?, number("user_version")?);
+    if application != 0 && application != APPLICATION {
+        return Err(Error::Foreign { path: path.to_path_buf() });
+    }
+    let known = i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX);
+    if version > known {
+        return Err(Error::Newer { path: path.to_path_buf(), found: version, known });
+    }
+    let soundness: String =
+        connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0)).map_err(sql)?;
+    if soundness != "ok" {
+        return Err(Error::Damaged { path: path.to_path_buf(), reason: soundness });
+    }
+    prepare(&mut connection, version < known).map_err(sql)?;
+    Ok(connection)
+}
+
+fn prepare(connection: &mut Connection, migrate: bool) -> rusqlite::Result<()> {
+    connection.pragma_update(None, "journal_mode", "WAL")?;
+    // Under WAL this cannot damage the database: a power cut may lose the last transactions.
+    connection.pragma_update(None, "synchronous", "NORMAL")?;
+    if !migrate {
+        return Ok(());
+    }
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let version: i64 = transaction.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    for (number, migration) in (1i64..).zip(MIGRATIONS).filter(|(number, _)| *number > version) {
+        transaction.execute_batch(migration)?;
+        transaction.pragma_update(None, "user_version", number)?;
+    }
+    transaction.pragma_update(None, "application_id", APPLICATION)?;
+    transaction.commit()
+}
+
+/// Gives the database and its companions a name beside it that is not taken.
+fn move_aside(path: &Path) -> io::Result<PathBuf> {
+    let with = |path: &Path, suffix: &str| {
+        let mut name: OsString = path.as_os_str().to_owned();
+        name.push(suffix);
+        PathBuf::from(name)
+    };
+    let mut names = (1u32..).map(|number| with(path, &format!(".damaged-{number}")));
+    let aside = names
+        .find(|name| name.symlink_metadata().is_err())
+        .unwrap_or_else(|| with(path, ".damaged"));
+    for companion in ["-wal", "-shm", ""] {
+        match fs::rename(with(path, companion), with(&aside, companion)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            other => other?,
+        }
+    }
+    Ok(aside)
+}

@@ -1,0 +1,266 @@
+//! The MCP face: hand-written messages to the real binary, and a client that others wrote.
+
+use crate::cases::{self, ARTIFACT, Home};
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
+
+/// How long an answer is waited for; reached only when something hangs.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A server and the two ends of its pipe. Dropping it closes the pipe and wants a clean exit with
+/// nothing left unread.
+struct Client {
+    child: Child,
+    input: Option<ChildStdin>,
+    messages: Receiver<String>,
+}
+
+impl Client {
+    fn new(home: &Home) -> Self {
+        let mut child = home
+            .binary()
+            .arg("--stdio")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let (sender, messages) = channel();
+        let output = BufReader::new(child.stdout.take().unwrap());
+        std::thread::spawn(move || {
+            for line in output.lines().map_while(Result::ok) {
+                if sender.send(line).is_err() {
+                    break;
+                }
+            }
+        });
+        let input = child.stdin.take();
+        Self { child, input, messages }
+    }
+
+    /// A client that has shaken hands.
+    fn ready(home: &Home) -> Self {
+        let mut client = Self::new(home);
+        client.call(
+            "initialize",
+            json!({ "protocolVersion": "2025-06-18", "capabilities": {},
+                    "clientInfo": { "name": "test", "version": "0" } }),
+        );
+        client.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }).to_string());
+        client
+    }
+
+    fn send(&mut self, line: &str) {
+        writeln!(self.input.as_mut().unwrap(), "{line}").unwrap();
+    }
+
+    fn receive(&self) -> Value {
+        let line = self.messages.recv_timeout(PATIENCE).expect("the server says nothing");
+        serde_json::from_str(&line).expect("standard output holds only messages")
+    }
+
+    /// Sends a request and gives its answer, skipping notifications.
+    fn call(&mut self, method: &str, params: Value) -> Value {
+        self.send(&json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string());
+        loop {
+            let message = self.receive();
+            if message.get("id").is_some() {
+                return message;
+            }
+        }
+    }
+
+    fn tool(&mut self, name: &str, arguments: Value) -> Value {
+        self.call("tools/call", json!({ "name": name, "arguments": arguments }))["result"].take()
+    }
+}
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        drop(self.input.take());
+        let deadline = Instant::now() + PATIENCE;
+        let status = loop {
+            match self.child.try_wait().unwrap() {
+                Some(status) => break status,
+                None if Instant::now() > deadline => {
+                    self.child.kill().unwrap();
+                    break self.child.wait().unwrap();
+                }
+                None => std::thread::yield_now(),
+            }
+        };
+        if std::thread::panicking() {
+            return;
+        }
+        assert!(status.success(), "the server left with {status}");
+        let unread: Vec<String> = self.messages.iter().collect();
+        assert!(unread.is_empty(), "messages were left unread: {unread:?}");
+    }
+}
+
+/// A case: lines `--> ` are sent; after each that has an id, its answer follows.
+fn played(home: &Home, case: &str) -> String {
+    let mut client = Client::new(home);
+    let mut now = String::new();
+    for line in case.lines() {
+        if line.starts_with('#') {
+            now.push_str(&format!("{line}\n"));
+        }
+        let Some(message) = line.strip_prefix("--> ") else { continue };
+        now.push_str(&format!("{line}\n"));
+        client.send(message);
+        let sent: Value = serde_json::from_str(message).unwrap_or_default();
+        if sent.get("id").is_some() {
+            let answer = serde_json::to_string_pretty(&client.receive()).unwrap();
+            now.push_str(&format!("{}\n\n", home.normalised(&answer)));
+        }
+    }
+    now
+}
+
+#[test]
+fn every_case_of_the_server_says_what_it_said() {
+    for case in cases::of("mcp") {
+        let home = Home::new();
+        for (name, content) in ARTIFACT {
+            home.write(&format!("bug/{name}"), content);
+        }
+        let text = std::fs::read_to_string(&case).unwrap();
+        cases::settle(&case, &played(&home, &text));
+    }
+}
+
+#[test]
+fn every_schema_is_one_that_every_client_takes() {
+    let listed = Client::ready(&Home::new()).call("tools/list", json!({}));
+    let tools = listed["result"]["tools"].as_array().unwrap();
+    assert_eq!(tools.len(), 6);
+    for tool in tools {
+        let name = tool["name"].as_str().unwrap();
+        assert!(name.bytes().all(|b| b.is_ascii_lowercase() || b == b'_'), "{name}");
+        let (input, output) = (&tool["inputSchema"], &tool["outputSchema"]);
+        assert_eq!(input["type"], "object", "{name}");
+        assert_eq!(input["additionalProperties"], false, "{name}");
+        assert_eq!(output["type"], "object", "{name}");
+        for word in ["$ref", "$defs", "oneOf", "anyOf", "allOf", "format"] {
+            let text = tool.to_string();
+            assert!(!text.contains(&format!("\"{word}\":")), "{name} has {word}");
+        }
+        for (argument, schema) in input["properties"].as_object().unwrap() {
+            assert!(schema["description"].is_string(), "{name}: {argument} is not described");
+            assert!(schema["type"].is_string(), "{name}: {argument} has no plain type");
+        }
+        assert_eq!(tool["annotations"]["destructiveHint"], false, "{name}");
+        assert!(tool["title"].is_string() && tool["description"].is_string(), "{name}");
+    }
+}
+
+#[test]
+fn both_halves_of_a_result_are_the_same_complete_answer() {
+    let mut client = Client::ready(&Home::new());
+    for arguments in [json!({ "solved": 2 }), json!({ "solved": 99 })] {
+        let result = client.tool("score_reward", arguments);
+        let text: Value =
+            serde_json::from_str(result["content"][0]["text"].as_str().unwrap()).unwrap();
+        assert_eq!(text, result["structuredContent"]);
+    }
+}
+
+#[test]
+fn an_unknown_argument_is_ignored_with_a_note() {
+    let result = Client::ready(&Home::new())
+        .tool("score_reward", json!({ "solved": 2, "wait_for_previous": true }));
+    assert_eq!(result["isError"], false, "{result}");
+    let notes = result["structuredContent"]["notes"].to_string();
+    assert!(notes.contains("wait_for_previous"), "{result}");
+}
+
+#[test]
+fn what_the_harness_cannot_do_is_a_result_and_not_a_protocol_error() {
+    let mut client = Client::ready(&Home::new());
+    for (tool, arguments) in [
+        ("inject_bug", json!({})),
+        ("inject_bug", json!({ "repo": "/nowhere" })),
+        ("check_artifact", json!({})),
+        ("check_artifact", json!({ "artifact_files": { "bug_inject.diff": "x" } })),
+        ("solve", json!({ "artifact_folder": "/nowhere" })),
+        ("workspace_status", json!({})),
+        ("score_reward", json!({ "solved": "two" })),
+    ] {
+        let result = client.tool(tool, arguments);
+        assert_eq!(result["isError"], true, "{tool}: {result}");
+        let sentence = result["structuredContent"]["error"].as_str().unwrap();
+        assert!(sentence.len() > 20 && !sentence.contains("panicked"), "{tool}: {sentence}");
+    }
+}
+
+#[test]
+fn the_2026_era_is_served_without_a_handshake() {
+    let mut client = Client::new(&Home::new());
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "0" },
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    let discovered = client.call("server/discover", json!({ "_meta": meta }));
+    assert!(discovered["result"]["supportedVersions"].to_string().contains("2026-07-28"));
+    let called = client.call(
+        "tools/call",
+        json!({ "_meta": meta, "name": "score_reward", "arguments": { "solved": 2 } }),
+    );
+    assert_eq!(called["result"]["structuredContent"]["solve_rate"], 0.25, "{called}");
+}
+
+/// The MCP Inspector's command line, from npm, once for all runs of the tests. `None` where it
+/// cannot be had; the test says so and proves nothing then.
+fn inspector() -> Option<PathBuf> {
+    const PACKAGE: &str = "@modelcontextprotocol/inspector@2.12.0";
+    let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("inspector");
+    let program = dir.join("node_modules/.bin/mcp-inspector");
+    if !program.exists() {
+        std::fs::create_dir_all(&dir).unwrap();
+        let installed = Command::new("npm")
+            .args(["install", "--no-audit", "--no-fund", "--prefix", ".", PACKAGE])
+            .current_dir(&dir)
+            .output();
+        if !installed.is_ok_and(|output| output.status.success()) || !program.exists() {
+            eprintln!("DID NOT RUN: npm cannot install {PACKAGE}; MCP Inspector proved nothing");
+            return None;
+        }
+    }
+    Some(program)
+}
+
+#[track_caller]
+fn inspect(program: &Path, home: &Home, arguments: &[&str]) -> Value {
+    let output = Command::new(program)
+        .args(["--cli", env!("CARGO_BIN_EXE_ssr-mcp"), "--stdio", "--format", "json"])
+        .args(arguments)
+        .env("HOME", home.root().join("home"))
+        .current_dir(home.root().join("repo"))
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{arguments:?}: {:?}\n{text}\n{complaint}", output.status);
+    serde_json::from_str(&text).unwrap()
+}
+
+#[test]
+fn mcp_inspector_lists_and_calls_the_tools_in_both_eras() {
+    let Some(program) = inspector() else { return };
+    let home = Home::new();
+    for era in ["legacy", "modern"] {
+        let strict = ["--protocol-era", era, "--method", "tools/list", "--strict"];
+        let listed = inspect(&program, &home, &strict);
+        assert_eq!(listed["result"]["tools"].as_array().map(Vec::len), Some(6), "{era}: {listed}");
+        let call = ["--protocol-era", era, "--method", "tools/call", "--tool-name", "score_reward"];
+        let arguments = ["--tool-arg", "solved=2", "attempts=8"];
+        let called = inspect(&program, &home, &[&call[..], &arguments[..]].concat());
+        assert_eq!(called["result"]["structuredContent"]["inject_reward"], 0.55, "{era}: {called}");
+    }
+}

@@ -1,0 +1,145 @@
+//! Real repositories: boltons 26.2.0 (its source distribution) and semver 1.0.28 (its crate), fetched
+//! with the ordinary clients. Where they cannot be had, these tests say loudly that they did not run.
+
+use crate::bench::{Bench, bench_at, copy, machine, pytest_machine, succeed};
+use ssr_mcp::consistency::Minima;
+use ssr_mcp::episode::{self, Round, Rules};
+use ssr_mcp::injector::{self, Strategy};
+use ssr_mcp::reward::Scheme;
+use ssr_mcp::runner::Machine;
+use ssr_mcp::solver;
+use ssr_mcp::syntax::Languages;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The unpacked source distribution.
+fn boltons() -> Option<PathBuf> {
+    let kept = Path::new(env!("CARGO_TARGET_TMPDIR")).join("boltons-26.2.0");
+    if !kept.join("PKG-INFO").exists() {
+        let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("downloads");
+        std::fs::create_dir_all(&dir).unwrap();
+        let fetched = Command::new("python3")
+            .args(["-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", ":all:", "boltons==26.2.0", "-d"])
+            .arg(&dir)
+            .status()
+            .is_ok_and(|status| status.success());
+        if !fetched {
+            return None;
+        }
+        succeed(
+            Command::new("tar")
+                .arg("-xzf")
+                .arg(dir.join("boltons-26.2.0.tar.gz"))
+                .arg("-C")
+                .arg(env!("CARGO_TARGET_TMPDIR")),
+        );
+    }
+    Some(kept)
+}
+
+/// The unpacked crate, with its development dependencies in cargo's registry cache.
+fn semver() -> Option<PathBuf> {
+    let scratch = Path::new(env!("CARGO_TARGET_TMPDIR")).join("fetch-semver");
+    std::fs::create_dir_all(scratch.join("src")).unwrap();
+    std::fs::write(
+        scratch.join("Cargo.toml"),
+        "[package]\nname = \"fetch\"\nversion = \"0.0.0\"\nedition = \"2021\"\n\n[dependencies]\nsemver = \"=1.0.28\"\n\n[workspace]\n",
+    )
+    .unwrap();
+    std::fs::write(scratch.join("src/lib.rs"), "").unwrap();
+    let fetched = |dir: &Path| {
+        Command::new("cargo")
+            .args(["fetch", "--quiet"])
+            .current_dir(dir)
+            .env("CARGO_TARGET_DIR", scratch.join("target"))
+            .status()
+            .is_ok_and(|status| status.success())
+    };
+    if !fetched(&scratch) {
+        return None;
+    }
+    let home = machine().cargo_home.unwrap_or_else(|| machine().home.join(".cargo"));
+    let unpacked = std::fs::read_dir(home.join("registry/src"))
+        .ok()?
+        .flatten()
+        .map(|entry| entry.path().join("semver-1.0.28"))
+        .find(|path| path.is_dir())?;
+    let kept = Path::new(env!("CARGO_TARGET_TMPDIR")).join("semver-1.0.28");
+    if !kept.join("Cargo.lock").exists() {
+        copy(&unpacked, &kept);
+        if !fetched(&kept) {
+            return None;
+        }
+    }
+    Some(kept)
+}
+
+#[track_caller]
+fn did_not_run(what: &str) {
+    eprintln!("DID NOT RUN: {what} could not be downloaded; this test proves nothing now");
+}
+
+fn open(source: &Path, machine: &Machine) -> Bench {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().join("repo");
+    copy(source, &root);
+    bench_at(dir, &root, machine, None)
+}
+
+fn rules(strategy: Strategy, seed: u64, attempts: usize, runs: usize) -> Rules {
+    let minima = Minima::default();
+    Rules {
+        injector: injector::Request {
+            strategy,
+            seed,
+            target: None,
+            changed_files: minima.changed_files,
+            failing_tests: minima.failing_tests,
+            passing_tests: minima.passing_tests,
+            candidates: 60,
+        },
+        solver: solver::Request { attempts, seed, runs, parallel: 2 },
+        minima,
+        scheme: Scheme::default(),
+    }
+}
+
+/// Plays rounds with seeds 1, 2 .. and returns them; none may be invalid.
+fn play(bench: &Bench, strategies: &[Strategy], attempts: usize, runs: usize) -> Vec<Round> {
+    let languages = Languages::builtin();
+    let mut rounds: Vec<Round> = Vec::new();
+    for (seed, strategy) in (1..).zip(strategies) {
+        let rules = rules(*strategy, seed, attempts, runs);
+        let known = |digest: &str| rounds.iter().any(|round| round.tree_digest == digest);
+        let round = episode::play(&bench.harness, &languages, &rules, &known, &|_| {}).unwrap();
+        let report = round.report.as_ref().expect("a bug is found");
+        assert!(report.valid, "{}: {report:#?}", round.summary);
+        eprintln!("{}: solve rate {:?}", round.summary, round.solve_rate);
+        rounds.push(round);
+    }
+    rounds
+}
+
+#[test]
+fn boltons_gives_validated_bugs_some_solved_and_some_not() {
+    let Some(source) = boltons() else { return did_not_run("boltons 26.2.0") };
+    let bench = open(&source, &pytest_machine());
+    assert_eq!(bench.harness.baseline().unwrap().passing.len(), 519);
+    let strategies =
+        [Strategy::Direct, Strategy::Direct, Strategy::Direct, Strategy::Removal, Strategy::Removal];
+    let rounds = play(&bench, &strategies, 2, 60);
+    let rates: Vec<f64> = rounds.iter().filter_map(|round| round.solve_rate).collect();
+    assert!(rates.iter().any(|rate| *rate > 0.0), "no bug was solved: {rates:?}");
+    assert!(rates.iter().any(|rate| *rate < 1.0), "every bug was solved: {rates:?}");
+}
+
+#[test]
+fn semver_gives_validated_bugs_some_solved_and_some_not() {
+    let Some(source) = semver() else { return did_not_run("semver 1.0.28") };
+    let bench = open(&source, &machine());
+    let strategies = [Strategy::Direct, Strategy::Direct, Strategy::Removal, Strategy::Removal];
+    let rounds = play(&bench, &strategies, 2, 40);
+    let rates: Vec<f64> = rounds.iter().filter_map(|round| round.solve_rate).collect();
+    assert!(rates.iter().any(|rate| *rate > 0.0), "no bug was solved: {rates:?}");
+    assert!(rates.iter().any(|rate| *rate < 1.0), "every bug was solved: {rates:?}");
+}

@@ -1,0 +1,183 @@
+//! The real sandbox on this machine. Every test also runs as a plain user: see `without_root`.
+
+mod basics;
+mod bounds;
+mod ending;
+mod machine;
+mod secrets;
+mod trees;
+mod walls;
+
+use ssr_mcp::sandbox::{Cancel, Captured, End, Finished, Limits, Sandbox, Session, Step, View};
+use ssr_mcp::tree::{Changes, RelPath};
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::chown;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use std::time::Duration;
+use tempfile::TempDir;
+
+/// Names another helper than the one cargo built: set when the tests run as a plain user, who may
+/// not be able to reach that one.
+const HELPER: &str = "SSR_TEST_HELPER";
+
+fn helper() -> PathBuf {
+    #[expect(clippy::disallowed_methods, reason = "tests have no configuration to pass this by")]
+    let other = std::env::var_os(HELPER);
+    other.map_or_else(|| env!("CARGO_BIN_EXE_ssr-mcp").into(), Into::into)
+}
+
+fn sandbox() -> &'static Sandbox {
+    static SANDBOX: OnceLock<Sandbox> = OnceLock::new();
+    SANDBOX.get_or_init(|| {
+        let scratch = TempDir::new().unwrap();
+        Sandbox::probe_with(&helper(), scratch.path())
+            .unwrap_or_else(|error| panic!("no sandbox here: {error}"))
+    })
+}
+
+/// A base on disk and a view of it at another path than its own.
+struct World {
+    dir: TempDir,
+    view: View,
+}
+
+/// Where the tree of a `World` is inside.
+const ROOT: &str = "/srv/project";
+
+impl World {
+    /// A base with these files; a name that ends in a slash is an empty directory.
+    fn new(files: &[(&str, &str)]) -> Self {
+        let dir = TempDir::new().unwrap();
+        let base = dir.path().join("base");
+        fs::create_dir(&base).unwrap();
+        for (name, content) in files {
+            let path = base.join(name);
+            if name.ends_with('/') {
+                fs::create_dir_all(path).unwrap();
+            } else {
+                fs::create_dir_all(path.parent().unwrap()).unwrap();
+                fs::write(path, content).unwrap();
+            }
+        }
+        own(&base);
+        let limits = Limits {
+            memory: 2 << 30,
+            processes: 256,
+            disk: 256 << 20,
+            keep_head: 64 << 10,
+            keep_tail: 64 << 10,
+            output: 64 << 20,
+        };
+        let view = View {
+            layers: vec![base],
+            root: ROOT.into(),
+            changes: Changes::new(),
+            mounts: Vec::new(),
+            limits,
+        };
+        Self { dir, view }
+    }
+
+    fn base(&self) -> &Path {
+        &self.view.layers[0]
+    }
+
+    /// A path beside the base, which no view shows.
+    fn outside(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    fn open(&self) -> Session {
+        sandbox().open(&self.view).unwrap()
+    }
+
+    #[track_caller]
+    fn run(&self, step: &Step) -> Finished {
+        sandbox().run(&self.view, step, &Cancel::new()).unwrap()
+    }
+
+    /// Runs a shell script and returns what it printed; fails unless it exits 0.
+    #[track_caller]
+    fn sh(&self, script: &str) -> String {
+        succeeded(&self.run(&shell(script)))
+    }
+}
+
+/// Gives a directory and all below it to whom the commands run as.
+fn own(path: &Path) {
+    if let Some((uid, gid)) = sandbox().owner() {
+        chown(path, Some(uid), Some(gid)).unwrap();
+        if path.is_dir() {
+            fs::read_dir(path).unwrap().for_each(|entry| own(&entry.unwrap().path()));
+        }
+    }
+}
+
+fn step(argv: &[&str]) -> Step {
+    Step {
+        argv: argv.iter().map(Into::into).collect(),
+        env: BTreeMap::new(),
+        cwd: PathBuf::new(),
+        stdin: Vec::new(),
+        merge_stderr: true,
+        deadline: Duration::from_secs(60),
+        files: Vec::new(),
+        changes: Changes::new(),
+        collect: Vec::new(),
+        collect_limit: 1 << 20,
+    }
+}
+
+fn shell(script: &str) -> Step {
+    step(&["bash", "-c", script])
+}
+
+fn python(script: &str) -> Step {
+    step(&["/usr/bin/python3", "-c", script])
+}
+
+fn text(captured: &Captured) -> String {
+    let all = [captured.head.as_slice(), &captured.tail].concat();
+    String::from_utf8_lossy(&all).into_owned()
+}
+
+#[track_caller]
+fn succeeded(finished: &Finished) -> String {
+    let out = text(&finished.stdout);
+    assert_eq!(finished.end, End::Exited(0), "it printed: {out}{}", text(&finished.stderr));
+    out
+}
+
+fn path(path: &str) -> RelPath {
+    RelPath::parse(path.as_bytes()).unwrap()
+}
+
+/// Marks the process that a test started to be a server of its own.
+const SERVER: &str = "SSR_TEST_SERVER";
+
+/// This test program again, running one test as a server in a process of its own.
+fn serve(test: &str) -> std::process::Command {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a server of its own, to be killed or to hold a secret"
+    )]
+    let mut command = std::process::Command::new(std::env::current_exe().unwrap());
+    command
+        .args([test, "--exact", "--nocapture", "--test-threads=1"])
+        .env(SERVER, "1")
+        .env(HELPER, helper());
+    command
+}
+
+fn serving() -> bool {
+    #[expect(clippy::disallowed_methods, reason = "set by `serve`")]
+    std::env::var_os(SERVER).is_some()
+}
+
+/// Says loudly that a test could not be what it says it is.
+fn not_run(why: &str) {
+    use std::io::Write as _;
+    writeln!(std::io::stderr(), "NOT RUN: {why}").unwrap();
+}

@@ -1,0 +1,224 @@
+//! How runs end: nothing outlives them, and nothing holds them up.
+
+use super::*;
+use ssr_mcp::sandbox::{Access, Error, Mount};
+use std::fs::File;
+use std::io::Write as _;
+use std::process::Stdio;
+use std::sync::mpsc;
+use std::time::Instant;
+
+/// A world with a file that a command locks for as long as it, or a child, lives.
+struct Locked {
+    world: World,
+    lock: PathBuf,
+}
+
+/// Takes the lock of a `Locked` and says so, in shell.
+const HOLD: &str = "exec 9</kept/lock; flock -s 9; echo held";
+
+impl Locked {
+    fn new() -> Self {
+        let mut world = World::new(&[]);
+        let kept = world.outside("kept");
+        fs::create_dir(&kept).unwrap();
+        let lock = kept.join("lock");
+        fs::write(&lock, "").unwrap();
+        own(&kept);
+        world.view.mounts.push(Mount {
+            source: kept,
+            target: "/kept".into(),
+            access: Access::Persistent,
+        });
+        Self { world, lock }
+    }
+
+    /// Fails if a process that held the lock is still there after a while.
+    #[track_caller]
+    fn assert_released(&self) {
+        let (sender, receiver) = mpsc::channel();
+        let file = File::open(&self.lock).unwrap();
+        std::thread::spawn(move || sender.send(file.lock()));
+        let locked = receiver.recv_timeout(Duration::from_secs(20));
+        locked.expect("a process of the sandbox is still alive").unwrap();
+    }
+
+    /// Whether some process holds the lock now.
+    fn is_held(&self) -> bool {
+        File::open(&self.lock).unwrap().try_lock().is_err()
+    }
+}
+
+/// A process that leaves its session, its group and its parent, and ignores what it can.
+const DAEMON: &str = "(trap '' TERM HUP INT; setsid bash -c 'trap \"\" TERM HUP INT; (sleep 1000 &) ; sleep 1000' >/dev/null 2>&1 &)";
+
+#[test]
+fn a_daemon_does_not_outlive_a_normal_exit() {
+    let locked = Locked::new();
+    let mut session = locked.world.open();
+    let out =
+        succeeded(&session.run(&shell(&format!("{HOLD}; {DAEMON}")), &Cancel::new()).unwrap());
+    assert_eq!(out, "held\n");
+    assert!(!locked.is_held(), "a daemon outlived its step");
+    let processes =
+        succeeded(&session.run(&shell("ls /proc | grep -c '^[0-9]'"), &Cancel::new()).unwrap());
+    assert!(processes.trim().parse::<u32>().unwrap() <= 5, "{processes}");
+}
+
+#[test]
+fn a_daemon_does_not_outlive_a_timeout() {
+    let locked = Locked::new();
+    let mut step = shell(&format!("{HOLD}; {DAEMON}; sleep 1000"));
+    step.deadline = Duration::from_millis(300);
+    assert_eq!(locked.world.run(&step).end, End::TimedOut);
+    assert!(!locked.is_held(), "a daemon outlived its run");
+}
+
+#[test]
+fn a_grandchild_that_holds_standard_output_does_not_hold_the_run_up() {
+    let world = World::new(&[]);
+    let started = Instant::now();
+    let out = world.sh("echo before; setsid sleep 1000 & disown; echo after");
+    assert_eq!(out, "before\nafter\n");
+    assert!(started.elapsed() < Duration::from_secs(500));
+}
+
+#[test]
+fn dropping_a_session_kills_what_runs_in_it() {
+    let locked = Locked::new();
+    let mut session = locked.world.open();
+    let cancel = Cancel::new();
+    std::thread::scope(|scope| {
+        let run = scope.spawn(|| {
+            let result = session.run(&shell(&format!("{HOLD}; {DAEMON}; sleep 1000")), &cancel);
+            drop(session);
+            result
+        });
+        while !locked.is_held() {
+            std::thread::yield_now();
+        }
+        cancel.cancel();
+        assert_eq!(run.join().unwrap().unwrap().end, End::Cancelled);
+    });
+    assert!(!locked.is_held());
+}
+
+/// A server that starts a daemon in a sandbox and waits.
+#[test]
+fn server_to_kill() {
+    if serving() {
+        let mut locked = Locked::new();
+        locked.world.view.mounts[0].source = std::env::current_dir().unwrap().join("kept");
+        locked.world.run(&shell(&format!("{HOLD}; {DAEMON}; sleep 1000")));
+    }
+}
+
+#[test]
+fn nothing_outlives_a_server_that_is_killed() {
+    let locked = Locked::new();
+    let mut server = serve("sandbox::ending::server_to_kill")
+        .current_dir(locked.world.dir.path())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    while !locked.is_held() {
+        assert!(server.try_wait().unwrap().is_none(), "the server ended by itself");
+        std::thread::yield_now();
+    }
+    server.kill().unwrap();
+    server.wait().unwrap();
+    locked.assert_released();
+}
+
+#[test]
+fn a_session_survives_the_thread_that_opened_it() {
+    let world = World::new(&[]);
+    let mut session = std::thread::scope(|scope| scope.spawn(|| world.open()).join().unwrap());
+    let out = succeeded(&session.run(&shell("sleep 0.2; echo alive"), &Cancel::new()).unwrap());
+    assert_eq!(out, "alive\n");
+}
+
+#[track_caller]
+fn check_times_out(script: &str) {
+    let world = World::new(&[]);
+    let mut step = shell(script);
+    step.deadline = Duration::from_millis(200);
+    let finished = world.run(&step);
+    assert_eq!(finished.end, End::TimedOut, "{script}");
+    assert!(finished.wall >= step.deadline);
+}
+
+#[test]
+fn a_deadline_ends_whatever_does_not_want_to() {
+    check_times_out("sleep 1000");
+    check_times_out("trap '' TERM; while :; do :; done");
+    check_times_out("kill -STOP $$");
+    check_times_out(
+        "setsid bash -c 'trap \"\" TERM; kill -STOP $$' & trap '' TERM; wait; wait; sleep 1000",
+    );
+    check_times_out("exit_on_term() { exit 0; }; trap exit_on_term TERM; sleep 1000 & wait");
+}
+
+#[test]
+fn a_command_may_tidy_up_at_its_deadline() {
+    let world = World::new(&[]);
+    let mut step = shell("trap 'echo tidied; exit 0' TERM; sleep 1000 & wait");
+    step.deadline = Duration::from_millis(200);
+    assert_eq!(text(&world.run(&step).stdout), "tidied\n");
+}
+
+#[test]
+fn a_cancelled_run_ends_and_keeps_what_it_printed() {
+    let world = World::new(&[]);
+    let cancel = Cancel::new();
+    cancel.cancel();
+    let finished = sandbox().run(&world.view, &shell("echo x; sleep 1000"), &cancel).unwrap();
+    assert_eq!(finished.end, End::Cancelled);
+}
+
+#[test]
+fn the_first_process_cannot_be_killed_from_inside() {
+    let world = World::new(&[]);
+    let mut session = world.open();
+    let out = session
+        .run(&shell("kill -9 1; kill -TERM 1; kill -STOP 1; kill -9 -1; echo"), &Cancel::new());
+    assert!(matches!(out.unwrap().end, End::Signalled(9) | End::Exited(_)));
+    assert_eq!(session.run(&step(&["true"]), &Cancel::new()).unwrap().end, End::Exited(0));
+}
+
+/// A helper that is killed from outside is an error, never an outcome.
+#[test]
+fn a_helper_that_dies_is_an_error() {
+    let out = serve("sandbox::ending::server_whose_helper_dies").output().unwrap();
+    let printed = String::from_utf8_lossy(&out.stdout);
+    assert!(out.status.success() && printed.contains("lost as it should"), "{printed}");
+}
+
+#[test]
+fn server_whose_helper_dies() {
+    if !serving() {
+        return;
+    }
+    let locked = Locked::new();
+    let mut session = locked.world.open();
+    std::thread::scope(|scope| {
+        let run = scope.spawn(|| {
+            session.run(&shell(&format!("{HOLD}; {DAEMON}; sleep 1000")), &Cancel::new())
+        });
+        while !locked.is_held() {
+            std::thread::yield_now();
+        }
+        // This process has one child: the helper.
+        for task in fs::read_dir("/proc/self/task").unwrap() {
+            let children = fs::read_to_string(task.unwrap().path().join("children")).unwrap();
+            for pid in children.split_whitespace() {
+                let pid = rustix::process::Pid::from_raw(pid.parse().unwrap()).unwrap();
+                rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
+            }
+        }
+        assert!(matches!(run.join().unwrap(), Err(Error::Lost(_))));
+    });
+    locked.assert_released();
+    writeln!(std::io::stdout(), "lost as it should").unwrap();
+}
