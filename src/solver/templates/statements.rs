@@ -49,7 +49,8 @@ fn returns(
         }
     };
     let mut alternatives: Vec<(Vec<Edit>, f64)> = Vec::new();
-    for (new, closeness) in candidates(work, scope) {
+    let inherited = inherited(work, statement.function).map(|call| (call.into_bytes(), 0.5));
+    for (new, closeness) in candidates(work, scope).into_iter().chain(inherited) {
         let edits = match &value {
             Some(value) => replace(value, new),
             None => replace(&statement.range, [b"return ", &new[..]].concat()),
@@ -149,6 +150,9 @@ fn insertions(
         }
     }
     copied(work, scope, &mut made);
+    if let Some(call) = inherited(work, statement.function) {
+        made.push((call, 1.0));
+    }
     let source = work.source;
     let put = |text: &str| place::before(source, &statement.range, text.as_bytes());
     let mut alternatives: Vec<(Vec<Edit>, f64)> =
@@ -163,6 +167,17 @@ fn insertions(
     }
     let lines = work.lines(Some(number), &(statement.range.start..statement.range.start));
     out.site((Template::Insert, 1.0), &lines, 100, alternatives);
+}
+
+/// The same method of the base class, in Python.
+fn inherited(work: &Work<'_>, function: Option<usize>) -> Option<String> {
+    let function = &work.source.parsed.functions()[function?];
+    let mut parameters = function.parameters.iter().map(|parameter| parameter.name.as_str());
+    if work.source.language.name() != "python" || parameters.next() != Some("self") {
+        return None;
+    }
+    let arguments: Vec<&str> = parameters.collect();
+    Some(format!("super().{}({})", function.name, arguments.join(", ")))
 }
 
 /// One-line statements of like functions and of this one, and what elsewhere gives a value to a name
