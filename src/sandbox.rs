@@ -1,13 +1,14 @@
 //! Runs commands on a copy under limits: the only place that starts processes.
 //!
 //! A command sees a tree that is an overlay on frozen layers, the machine's programs read-only, a
-//! loopback interface, and nothing else; it has no rights and cannot get any. The work is done by a
-//! helper, which is this program started again with an empty environment: it enters new namespaces
-//! and becomes the first process of a new process list. A socket joins it to the supervisor; when that
-//! closes, for whatever reason, everything inside ends.
+//! loopback interface, and nothing else; it has no rights and cannot get any. The work is done by
+//! helpers: this program started once more with an empty environment, and forked for each sandbox. A
+//! helper enters new namespaces and starts the first process of a new process list, which builds the
+//! view and runs the steps. A socket joins it to the supervisor; when that closes, for whatever
+//! reason, everything inside ends.
 //!
-//! What is not bounded: kernel memory that belongs to no process (a `memfd` nobody maps, System V
-//! shared memory) and flaws of the kernel itself.
+//! What is not bounded: memory that belongs to no process (a `memfd` that nobody maps, System V shared
+//! memory), and flaws of the kernel itself.
 
 #[cfg_attr(not(target_os = "linux"), path = "sandbox/elsewhere.rs")]
 mod native;
@@ -114,7 +115,8 @@ pub struct View {
 pub struct Step {
     /// Absolute program path inside, or a name found on the `PATH` of `env`.
     pub argv: Vec<OsString>,
-    /// The whole environment, less what the sandbox sets itself (HOME, TMPDIR, USER, LANG, TZ ..).
+    /// The whole environment, less what the sandbox sets itself where this does not (`HOME`,
+    /// `LANG`, `LC_ALL`, `LOGNAME`, `PATH`, `PWD`, `SHELL`, `TMPDIR`, `TZ`, `USER`).
     pub env: BTreeMap<OsString, OsString>,
     /// Relative to the tree's root; empty for the root.
     pub cwd: PathBuf,

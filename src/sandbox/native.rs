@@ -38,6 +38,8 @@ pub(super) struct Machine {
     server: fork_server::ForkServer,
     system: Vec<system::Item>,
     filter: Vec<u8>,
+    /// The uid and gid, outside, of every command.
+    runs_as: (u32, u32),
     pub(super) owner: Option<(u32, u32)>,
 }
 
@@ -47,11 +49,13 @@ impl Machine {
             reason: format!("No system call filter can be made for this processor: {reason}"),
             fix: "Use x86-64 or 64-bit ARM".into(),
         })?;
-        let owner = rustix::process::geteuid().is_root().then_some((helper::OUTER, helper::OUTER));
+        let (uid, gid) = (rustix::process::geteuid(), rustix::process::getegid());
+        let owner = uid.is_root().then_some((helper::OUTER, helper::OUTER));
         let machine = Arc::new(Self {
             server: fork_server::ForkServer::new(helper.into()),
             system: system::items(),
             filter,
+            runs_as: owner.unwrap_or((uid.as_raw(), gid.as_raw())),
             owner,
         });
         probe::run(&machine, scratch)?;

@@ -1,18 +1,24 @@
 //! Refuses a view or a step that could not mean what it says, before anything starts.
 
-use super::{Error, Step, View};
+use super::{Access, Error, Step, View};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Component, Path};
 
 /// Directories that the sandbox makes itself: nothing of the caller's can be put in their place.
 const OURS: &[&str] = &["/", "/tmp", "/dev", "/dev/shm", "/proc", "/sys", "/etc", "/home", "/usr"];
 
-pub(super) fn view(view: &View) -> Result<(), Error> {
+/// `owner` is whom the commands run as.
+pub(super) fn view(view: &View, owner: (u32, u32)) -> Result<(), Error> {
     if view.layers.is_empty() {
         return Err(Error::View("it has no layer".into()));
     }
     let sources = view.mounts.iter().map(|mount| &mount.source).chain(&view.layers);
     if let Some(relative) = sources.into_iter().find(|source| !source.is_absolute()) {
         return Err(Error::View(format!("{} is not an absolute path", relative.display())));
+    }
+    let kept = view.mounts.iter().filter(|mount| mount.access == Access::Persistent);
+    for path in view.layers.iter().chain(kept.map(|mount| &mount.source)) {
+        check_owner(path, owner)?;
     }
     let targets = view.mounts.iter().map(|mount| &mount.target);
     for target in targets.chain([&view.root]) {
@@ -27,6 +33,20 @@ pub(super) fn view(view: &View) -> Result<(), Error> {
         }
     }
     Ok(())
+}
+
+/// A file of another owner could not be written over, and a test would fail for that alone.
+fn check_owner(path: &Path, (uid, gid): (u32, u32)) -> Result<(), Error> {
+    let shown = path.display();
+    let metadata =
+        std::fs::metadata(path).map_err(|error| Error::View(format!("{shown}: {error}")))?;
+    if (metadata.uid(), metadata.gid()) == (uid, gid) {
+        return Ok(());
+    }
+    let (user, group) = (metadata.uid(), metadata.gid());
+    Err(Error::View(format!(
+        "{shown} belongs to {user}:{group} and the commands run as {uid}:{gid}; remove it, so that it is made again"
+    )))
 }
 
 pub(super) fn step(step: &Step) -> Result<(), Error> {

@@ -45,7 +45,7 @@ pub(in crate::sandbox) struct Live {
 impl Live {
     /// Starts a helper and sends it the view.
     pub(in crate::sandbox) fn start(machine: &Arc<Machine>, view: &View) -> Result<Self, Error> {
-        check::view(view)?;
+        check::view(view, machine.runs_as)?;
         let (ours, theirs) = socket_pair()?;
         let (stderr, stderr_end) = pipe()?;
         let channel = Channel::new(ours);

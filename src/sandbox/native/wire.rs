@@ -313,3 +313,53 @@ impl Wire for Changes {
         (0..usize::take(input)?).map(|_| entry(input)).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    type Sample = (Vec<Vec<u8>>, Option<(u32, bool)>, BTreeMap<Vec<u8>, i32>);
+
+    fn changes() -> impl Strategy<Value = Changes> {
+        let file = prop::option::of((prop::collection::vec(any::<u8>(), 0..9), any::<bool>()));
+        prop::collection::btree_map("[a-z]{1,3}(/[a-z]{1,3})?", file, 0..5).prop_map(|files| {
+            let file =
+                |(bytes, executable): (Vec<u8>, bool)| File { bytes: bytes.into(), executable };
+            let path = |name: String| RelPath::parse(name.as_bytes()).unwrap();
+            files.into_iter().map(|(name, content)| (path(name), content.map(file))).collect()
+        })
+    }
+
+    fn there_and_back<T: Wire>(value: &T) -> Option<T> {
+        let mut bytes = Vec::new();
+        value.put(&mut bytes);
+        let mut rest = bytes.as_slice();
+        T::take(&mut rest).filter(|_| rest.is_empty())
+    }
+
+    proptest! {
+        #[test]
+        fn values_survive_the_way(sample: Sample, changes in changes(), time: Duration) {
+            prop_assert_eq!(there_and_back(&changes), Some(changes));
+            prop_assert_eq!(there_and_back(&time), Some(time));
+            prop_assert_eq!(there_and_back(&sample), Some(sample));
+        }
+
+        #[test]
+        fn any_bytes_are_read_without_panic(bytes: Vec<u8>) {
+            Sample::take(&mut bytes.as_slice());
+            Changes::take(&mut bytes.as_slice());
+        }
+    }
+
+    /// Whoever holds the other end cannot name a path outside the tree.
+    #[test]
+    fn a_path_that_leaves_the_tree_is_no_change() {
+        let mut bytes = Vec::new();
+        1_usize.put(&mut bytes);
+        put_bytes(b"../x", &mut bytes);
+        false.put(&mut bytes);
+        assert_eq!(Changes::take(&mut bytes.as_slice()), None);
+    }
+}

@@ -36,6 +36,25 @@ fn a_view_that_would_hide_the_sandbox_itself_is_refused() {
     }
 }
 
+/// Its files could not be written over, which would look like a failing test.
+#[test]
+fn a_base_or_a_kept_directory_of_another_owner_is_refused() {
+    let world = World::new(&[]);
+    let mut other = World::new(&[]);
+    other.view.layers = vec!["/usr/share".into()];
+    let mut kept = World::new(&[]);
+    kept.view.mounts.push(Mount {
+        source: "/usr/share".into(),
+        target: "/opt/kept".into(),
+        access: Access::Persistent,
+    });
+    for view in [&other.view, &kept.view] {
+        let refused = sandbox().open(view).unwrap_err().to_string();
+        assert!(refused.contains("belongs to 0:0"), "{refused}");
+    }
+    drop(world.open());
+}
+
 #[test]
 fn standard_input_environment_and_directory_come_from_the_step() {
     let world = World::new(&[("sub/x", "")]);
