@@ -13,24 +13,24 @@ use std::process::Command;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-pub struct Bench {
-    pub harness: Harness,
+pub(crate) struct Bench {
+    pub(crate) harness: Harness,
     /// The copy that plays the user's tree.
-    pub root: PathBuf,
+    pub(crate) root: PathBuf,
     _dir: tempfile::TempDir,
 }
 
 /// A harness on a copy of `tests/trees/<name>`.
-pub fn bench(name: &str) -> Bench {
+pub(crate) fn bench(name: &str) -> Bench {
     bench_with(name, machine(), None)
 }
 
 /// The same with pytest at hand.
-pub fn pytest_bench(name: &str) -> Bench {
+pub(crate) fn pytest_bench(name: &str) -> Bench {
     bench_with(name, pytest_machine(), None)
 }
 
-pub fn bench_with(name: &str, machine: Machine, time_limit: Option<Duration>) -> Bench {
+pub(crate) fn bench_with(name: &str, machine: Machine, time_limit: Option<Duration>) -> Bench {
     let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/trees").join(name);
     let dir = tempfile::tempdir().unwrap();
     let root = dir.path().join("repo");
@@ -39,7 +39,7 @@ pub fn bench_with(name: &str, machine: Machine, time_limit: Option<Duration>) ->
 }
 
 /// A harness on a directory below `dir`, which also holds the state.
-pub fn bench_at(
+pub(crate) fn bench_at(
     dir: tempfile::TempDir,
     root: &Path,
     machine: &Machine,
@@ -64,11 +64,11 @@ pub fn bench_at(
     Bench { harness, root: workspace.root, _dir: dir }
 }
 
-pub fn sandbox(scratch: &Path) -> Sandbox {
+pub(crate) fn sandbox(scratch: &Path) -> Sandbox {
     Sandbox::probe_with(Path::new(env!("CARGO_BIN_EXE_ssr-mcp")), scratch).unwrap()
 }
 
-pub fn copy(from: &Path, to: &Path) {
+pub(crate) fn copy(from: &Path, to: &Path) {
     std::fs::create_dir_all(to).unwrap();
     for entry in std::fs::read_dir(from).unwrap() {
         let entry = entry.unwrap();
@@ -84,7 +84,7 @@ pub fn copy(from: &Path, to: &Path) {
 }
 
 /// The machine that the tests run on.
-pub fn machine() -> Machine {
+pub(crate) fn machine() -> Machine {
     let variable = |name: &str| std::env::var_os(name).map(PathBuf::from);
     Machine {
         path: std::env::split_paths(&std::env::var_os("PATH").unwrap()).collect(),
@@ -96,7 +96,7 @@ pub fn machine() -> Machine {
 }
 
 /// A virtual environment with pytest, made once and kept below cargo's directory for tests.
-pub fn pytest_venv() -> PathBuf {
+pub(crate) fn pytest_venv() -> PathBuf {
     static VENV: OnceLock<PathBuf> = OnceLock::new();
     VENV.get_or_init(|| {
         let venv = Path::new(env!("CARGO_TARGET_TMPDIR")).join("pytest-venv");
@@ -114,7 +114,7 @@ pub fn pytest_venv() -> PathBuf {
 }
 
 #[track_caller]
-pub fn succeed(command: &mut Command) {
+pub(crate) fn succeed(command: &mut Command) {
     let output = command.output().unwrap();
     assert!(
         output.status.success(),
@@ -124,14 +124,14 @@ pub fn succeed(command: &mut Command) {
     );
 }
 
-pub fn path(text: &str) -> RelPath {
+pub(crate) fn path(text: &str) -> RelPath {
     RelPath::parse(text.as_bytes()).unwrap()
 }
 
 impl Bench {
     /// `changes` with the only occurrence of `old` in `file` replaced.
     #[track_caller]
-    pub fn edit(&self, changes: &Changes, file: &str, old: &str, new: &str) -> Changes {
+    pub(crate) fn edit(&self, changes: &Changes, file: &str, old: &str, new: &str) -> Changes {
         let tree = Overlaid { base: self.harness.base(), changes };
         let before = tree.read(&path(file)).unwrap();
         let text = String::from_utf8(before.bytes.to_vec()).unwrap();
@@ -142,13 +142,13 @@ impl Bench {
     }
 
     /// The patch from base + `below` to base + `changes`.
-    pub fn patch(&self, below: &Changes, changes: &Changes) -> Vec<u8> {
+    pub(crate) fn patch(&self, below: &Changes, changes: &Changes) -> Vec<u8> {
         let tree = Overlaid { base: self.harness.base(), changes: below };
         Patch::between(&tree, changes).to_bytes()
     }
 
     /// An artifact over the given test files, with the runner's own script and parser.
-    pub fn artifact(&self, bug: &Changes, weakened: &Changes, test_files: &[&str]) -> Artifact {
+    pub(crate) fn artifact(&self, bug: &Changes, weakened: &Changes, test_files: &[&str]) -> Artifact {
         let files: Vec<RelPath> = test_files.iter().map(|file| path(file)).collect();
         let runner = self.harness.runner();
         let script = runner.script(&files, &[]);
@@ -164,14 +164,14 @@ impl Bench {
 }
 
 /// A harness on a tree of these files.
-pub fn bench_of(files: &[(&str, &[u8])], machine: &Machine, time_limit: Option<Duration>) -> Bench {
+pub(crate) fn bench_of(files: &[(&str, &[u8])], machine: &Machine, time_limit: Option<Duration>) -> Bench {
     let dir = tempfile::tempdir().unwrap();
     let root = dir.path().join("repo");
     write_tree(&root, files);
     bench_at(dir, &root, machine, time_limit)
 }
 
-pub fn write_tree(root: &Path, files: &[(&str, &[u8])]) {
+pub(crate) fn write_tree(root: &Path, files: &[(&str, &[u8])]) {
     for (name, content) in files {
         let file = root.join(name);
         std::fs::create_dir_all(file.parent().unwrap()).unwrap();
@@ -180,6 +180,6 @@ pub fn write_tree(root: &Path, files: &[(&str, &[u8])]) {
 }
 
 /// The machine with pytest at hand.
-pub fn pytest_machine() -> Machine {
+pub(crate) fn pytest_machine() -> Machine {
     Machine { virtual_env: Some(pytest_venv()), ..machine() }
 }

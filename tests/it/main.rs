@@ -13,6 +13,7 @@ mod conditions;
 mod consistency;
 mod diff_git;
 mod grading;
+mod grammars;
 mod injector;
 mod mcp;
 mod real;
