@@ -13,6 +13,7 @@ mod instrument;
 mod python;
 mod report;
 mod script;
+mod settings;
 mod spec;
 mod sway;
 #[cfg(test)]

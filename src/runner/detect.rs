@@ -1,7 +1,7 @@
 //! Chooses the framework that a tree's tests are written for.
 
 use super::spec::{Evidence, Globs, Spec, Tests};
-use super::{Error, Overrides};
+use super::{Error, Overrides, settings};
 use crate::tree::{RelPath, Tree};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -51,13 +51,15 @@ impl<'a> Reader<'a> {
 
     /// Files whose names and contents say that they hold tests.
     pub(super) fn test_files(&self, tests: &Tests) -> Vec<RelPath> {
+        let said = tests.settings.as_ref().map(|settings| settings::read(settings, self));
+        let said = said.unwrap_or_default();
         let speaks = |path: &&RelPath| {
             let bytes = self.bytes(path);
             tests.words.is_empty()
                 || tests.words.iter().any(|word| contains(&bytes, word.as_bytes()))
         };
-        self.matching(&tests.files)
-            .filter(|path| !tests.not.hit(path.as_str()))
+        self.matching(said.names.as_ref().unwrap_or(&tests.files))
+            .filter(|path| !tests.not.hit(path.as_str()) && said.looks_at(path))
             .filter(speaks)
             .cloned()
             .collect()

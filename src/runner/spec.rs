@@ -90,6 +90,19 @@ pub(super) struct Tests {
     /// One of them occurs in the file; empty: no matter.
     #[serde(default)]
     pub words: Vec<String>,
+    pub settings: Option<Settings>,
+}
+
+/// Settings of the project that say which files hold tests.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Settings {
+    /// File at the root and its section; the first that exists is read.
+    pub sections: Vec<(String, String)>,
+    /// Key of the file name patterns, which take the place of `files`.
+    pub names: String,
+    /// Key of the directories that tests are looked for in.
+    pub directories: String,
 }
 
 /// Names of files beside the specification.

@@ -332,3 +332,37 @@ fn a_script_quotes_what_a_shell_would_read() {
     assert!(script.contains(r"run '.' 'tests/it'\''s $(x).rs' --skip 'b'"), "{script}");
     assert!(!script.contains("\n@"), "every place is filled");
 }
+
+#[test]
+fn settings_say_which_files_are_tests() {
+    let text = "def test_a():\n    pass\n";
+    let files = [
+        ("checks/check_a.py", text),
+        ("checks/test_b.py", text),
+        ("other/check_c.py", text),
+        ("x/test_d.py", text),
+    ];
+    let chosen = |name: &str, settings: &str| {
+        let mut all = files.to_vec();
+        all.push((name, settings));
+        let runner = Place::new().detect(&all).unwrap();
+        let names =
+            runner.test_files(&tree(&all)).iter().map(ToString::to_string).collect::<Vec<_>>();
+        names.join(" ")
+    };
+    assert_eq!(chosen("pytest.ini", "[pytest]\n"), "checks/test_b.py x/test_d.py");
+    assert_eq!(
+        chosen("pytest.ini", "[pytest]\npython_files =\n    check_*.py\n  # no\n    b.py\nx = y"),
+        "checks/check_a.py other/check_c.py"
+    );
+    assert_eq!(
+        chosen("tox.ini", "[tox]\ntestpaths = x\n[pytest]\ntestpaths = checks/ gone\n"),
+        "checks/test_b.py"
+    );
+    assert_eq!(
+        chosen("setup.cfg", "[tool:pytest]\ntestpaths = gone\n"),
+        "checks/test_b.py x/test_d.py"
+    );
+    let toml = "[tool.pytest.ini_options]\npython_files = [\"check_*.py\", \"test_*.py\"]\ntestpaths = \"./checks\"\n";
+    assert_eq!(chosen("pyproject.toml", toml), "checks/check_a.py checks/test_b.py");
+}

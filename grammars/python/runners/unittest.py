@@ -60,7 +60,8 @@ class Recorder(unittest.TestResult):
     def stopTest(self, test):
         if self.end:
             self.end(self.name(test))
-        self.write(test=self.name(test), outcome=self.outcome)
+        if self.outcome is not None:  # Python 3.12.1 stops skipped tests that it did not start
+            self.write(test=self.name(test), outcome=self.outcome)
         self.outcome = None
         super().stopTest(test)
 
