@@ -4,6 +4,8 @@
 //! over reading, parsing and enumerating. `--verify` then applies every candidate (outside of the
 //! measured time) and counts, by kind, those that parse with more errors than the file had.
 
+#![allow(clippy::print_stdout, reason = "a bench reports there")]
+
 use ssr_mcp::syntax::{Language, Languages, structural};
 use ssr_mcp::text::{Edit, apply_edits};
 use ssr_mcp::tree::RelPath;
@@ -47,7 +49,7 @@ fn main() {
         }
         found.push(Candidates { language: language.clone(), source, all });
     }
-    let spent = (cpu() - before).as_secs_f64();
+    let spent = cpu().saturating_sub(before).as_secs_f64();
     let total: usize = found.iter().map(|file| file.all.len()).sum();
     #[allow(clippy::cast_precision_loss, reason = "counts of candidates are far below 2^52")]
     let rate = unique.len() as f64 / spent;
@@ -76,39 +78,34 @@ fn removal(kind: structural::RemovalKind) -> &'static str {
 }
 
 fn verify(found: &[Candidates]) {
-    let mut counts: BTreeMap<&str, (usize, usize, String)> = BTreeMap::new();
+    let mut counts: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
     for file in found {
         let before = file.language.syntax_errors(&file.source);
         // Every tenth: parsing them all takes minutes.
         for (kind, edits) in file.all.iter().step_by(10) {
+            let applied = apply_edits(&file.source, edits).unwrap_or_default();
+            let broken = applied == file.source || file.language.syntax_errors(&applied) > before;
             let count = counts.entry(kind).or_default();
             count.0 += 1;
-            let applied = apply_edits(&file.source, edits);
-            let bad = applied.is_ok_and(|text| {
-                text != file.source && file.language.syntax_errors(&text) <= before
-            });
-            if !bad {
-                count.1 += 1;
-                if count.2.len() < 600 {
-                    let edits: Vec<_> = edits
-                        .iter()
-                        .map(|it| {
-                            let from = it.range.start.saturating_sub(30);
-                            let to = (it.range.end + 30).min(file.source.len());
-                            (
-                                String::from_utf8_lossy(&file.source[from..to]).into_owned(),
-                                String::from_utf8_lossy(&it.replacement).into_owned(),
-                            )
-                        })
-                        .collect();
-                    count.2.push_str(&format!("\n      {edits:?}"));
-                }
+            count.1 += usize::from(broken);
+            if broken && std::env::args().any(|it| it == "--show") {
+                println!("{kind}: {}", shown(file, edits));
             }
         }
     }
-    for (kind, (total, broken, example)) in counts {
-        println!("{kind:24} {total:6} checked {broken:5} with new syntax errors{example}");
+    for (kind, (total, broken)) in counts {
+        println!("{kind:24} {total:6} checked {broken:5} with new syntax errors");
     }
+}
+
+fn shown(file: &Candidates, edits: &[Edit]) -> String {
+    let one = |edit: &Edit| {
+        let from = edit.range.start.saturating_sub(40);
+        let to = (edit.range.end + 40).min(file.source.len());
+        let old = String::from_utf8_lossy(&file.source[from..to]).into_owned();
+        format!("{old:?} -> {:?}", String::from_utf8_lossy(&edit.replacement))
+    };
+    edits.iter().map(one).collect::<Vec<_>>().join("; ")
 }
 
 fn collect(directory: &Path, files: &mut Vec<PathBuf>) {

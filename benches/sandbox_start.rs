@@ -13,6 +13,9 @@ use std::time::{Duration, Instant};
 
 const ROUNDS: usize = 100;
 
+/// A name and what is timed.
+type Way<'a> = (&'a str, Box<dyn FnMut() + 'a>);
+
 fn main() {
     let dir = tempfile::TempDir::new().expect("a temporary directory");
     let helper = PathBuf::from(env!("CARGO_BIN_EXE_ssr-mcp"));
@@ -24,7 +27,7 @@ fn main() {
     }
     let (view, step) = (view(base), run_true());
     let mut session = sandbox.open(&view).expect("a session");
-    let mut ways: Vec<(&str, Box<dyn FnMut() + '_>)> = vec![
+    let mut ways: Vec<Way<'_>> = vec![
         ("bare spawn", Box::new(|| spawn(bare("/bin/true")))),
         (
             "ssr-mcp sandbox",
@@ -67,7 +70,7 @@ fn main() {
 }
 
 /// Times all ways in turns and prints their medians.
-fn report(mut ways: Vec<(&str, Box<dyn FnMut() + '_>)>) {
+fn report(mut ways: Vec<Way<'_>>) {
     let mut times = vec![Vec::with_capacity(ROUNDS); ways.len()];
     for _ in 0..ROUNDS {
         for ((_, run), times) in ways.iter_mut().zip(&mut times) {

@@ -89,7 +89,7 @@ pub fn run(session: &Session, command: &Command, json: bool) -> Exit {
             complain(&error);
             // A reader of the last line finds the reason there, too.
             let told = serde_json::json!({ "error": error.to_string(), "kind": error.kind() });
-            if json && context.out.json(&told).is_err() {
+            if json && out::json(&told).is_err() {
                 tracing::debug!("standard output is closed");
             }
             Exit::of(&error)

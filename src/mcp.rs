@@ -37,7 +37,9 @@ pub fn serve(session: Session) -> anyhow::Result<()> {
         let running = match Server::new(session).serve(transport).await {
             Ok(running) => running,
             Err(rmcp::service::ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
-            Err(error) => return Err(error).context("the MCP client's first messages are no handshake"),
+            Err(error) => {
+                return Err(error).context("the MCP client's first messages are no handshake");
+            }
         };
         running.waiting().await.context("the MCP service ended badly")?;
         Ok(())

@@ -15,6 +15,8 @@ mod report;
 mod script;
 mod spec;
 mod sway;
+#[cfg(test)]
+mod tests;
 
 pub use canary::Canary;
 pub use instrument::{Instrument, Lines, Reach, Trial};
@@ -47,7 +49,7 @@ pub struct Machine {
 pub struct Overrides {
     /// A shell command that runs the tests.
     pub test_command: Option<String>,
-    /// The JUnit XML file that the command writes, relative to the root.
+    /// The `JUnit` XML file that the command writes, relative to the root.
     pub report: Option<String>,
     /// Framework by name.
     pub framework: Option<String>,

@@ -73,9 +73,11 @@ pub struct Mount {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     ReadOnly,
-    /// Writes go to the run's own scratch and vanish with it (an overlay on the source).
+    /// Writes go to the run's own scratch and vanish with it (an overlay on the source). Files of
+    /// another owner than the source's own cannot be written over.
     Scratch,
-    /// The source itself is written: only for directories of ours (cache layers being filled).
+    /// The source itself is written: only for directories of ours (cache layers being filled), which
+    /// must belong to [`Sandbox::owner`] when that is `Some`.
     Persistent,
 }
 
@@ -213,7 +215,7 @@ impl Sandbox {
 
     /// [`probe`](Self::probe) with another program as the helper: one whose `main` begins with [`helper_main`].
     pub fn probe_with(helper: &Path, scratch: &Path) -> Result<Self, Unavailable> {
-        native::Machine::probe(helper, scratch).map(|machine| Self { machine: Arc::new(machine) })
+        native::Machine::probe(helper, scratch).map(|machine| Self { machine })
     }
 
     pub fn tier(&self) -> Tier {

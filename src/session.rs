@@ -43,8 +43,6 @@ use crate::config::Config;
 pub const DEFAULT_ATTEMPTS: usize = 8;
 /// Most candidate bugs that one round runs before it gives up.
 const CANDIDATES: usize = 200;
-/// Candidate repairs that one attempt may run.
-const REPAIR_RUNS: usize = 60;
 
 /// Shared by all jobs of a process.
 #[derive(Debug)]

@@ -20,6 +20,7 @@ pub use error::GrammarError;
 pub use grammar::{BlockStyle, GrammarSource, Tokens};
 pub use language::Language;
 pub use languages::Languages;
+pub use layout::is_simple;
 pub use model::{
     Assertion, Block, Expression, ExpressionKind, Function, Import, Parameter, Part, Parts, Span,
     Statement, StatementKind, Test,

@@ -10,6 +10,12 @@ use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 use std::time::Duration;
 
+const STATE_DIR: &str = "Where everything is kept [default: $SSR_MCP_STATE_DIR, else \
+    $XDG_STATE_HOME/ssr-mcp, else ~/.local/state/ssr-mcp]";
+const REPORT: &str =
+    "The JUnit XML file that --test-command writes, relative to the repository's root";
+const VERBOSE: &str =
+    "Say more on standard error; twice for more. SSR_MCP_LOG takes a filter instead";
 /// Where flags are listed that every command takes.
 const EVERYWHERE: &str = "Options of every command";
 
@@ -38,12 +44,9 @@ pub struct Arguments {
     /// Write one JSON object on the last line of standard output (`play`: one a round)
     #[arg(long, global = true, help_heading = EVERYWHERE)]
     pub json: bool,
-    /// Where everything is kept [default: $SSR_MCP_STATE_DIR, else $XDG_STATE_HOME/ssr-mcp, else
-    /// ~/.local/state/ssr-mcp]
-    #[arg(long, global = true, value_name = "DIR", help_heading = EVERYWHERE)]
+    #[arg(long, help = STATE_DIR, global = true, value_name = "DIR", help_heading = EVERYWHERE)]
     pub state_dir: Option<PathBuf>,
-    /// Say more on standard error; twice for more. SSR_MCP_LOG takes a filter instead
-    #[arg(short, long, global = true, action = clap::ArgAction::Count, help_heading = EVERYWHERE)]
+    #[arg(short, long, help = VERBOSE, global = true, action = clap::ArgAction::Count, help_heading = EVERYWHERE)]
     pub verbose: u8,
     #[command(subcommand)]
     pub command: Option<Command>,
@@ -75,8 +78,7 @@ pub(super) struct Tests {
     /// Run the tests with this shell command instead of the one that was found
     #[arg(long, value_name = "COMMAND")]
     pub(super) test_command: Option<String>,
-    /// The JUnit XML file that --test-command writes, relative to the repository's root
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help = REPORT)]
     pub(super) report: Option<String>,
     /// The test framework, by name (pytest, unittest, cargo)
     #[arg(long, value_name = "NAME")]
@@ -102,6 +104,7 @@ impl Tests {
 
 /// What a bug must reach to be valid.
 #[derive(Debug, Args)]
+#[expect(clippy::struct_field_names, reason = "a field's name is its flag's name")]
 pub(super) struct Least {
     /// Fewest passing tests that the artifact's script must run
     #[arg(long, value_name = "N", default_value_t = Minima::default().passing_tests)]

@@ -35,14 +35,13 @@ pub(super) fn run(command: &Check, context: &mut Context<'_>) -> Ended {
 }
 
 fn show(answer: &CheckAnswer) -> String {
-    let mut text = format!("{}\n{}", table::short(&answer.artifact), table::checks(&answer.checks));
+    let mut lines = vec![format!("  artifact  {}", answer.artifact)];
+    lines.extend(table::checks(&answer.checks));
     if !answer.fail_to_pass.is_empty() {
-        text.push_str(&format!("  breaks {} tests\n", answer.fail_to_pass.len()));
-        text.push_str(&table::some(&answer.fail_to_pass, 5));
+        lines.push(format!("  breaks    {} tests", answer.fail_to_pass.len()));
+        lines.extend(table::some(&answer.fail_to_pass, 5));
     }
-    for flag in &answer.flags {
-        text.push_str(&format!("  note: {flag}\n"));
-    }
-    text.push_str(if answer.valid { "valid" } else { "not valid" });
-    text
+    lines.extend(answer.flags.iter().map(|flag| format!("  note: {flag}")));
+    lines.push(if answer.valid { "valid" } else { "not valid" }.to_owned());
+    lines.join("\n")
 }

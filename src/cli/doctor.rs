@@ -22,10 +22,8 @@ fn show(answer: &DoctorAnswer) -> String {
         let found = tool.path.clone().unwrap_or_else(|| format!("not found; {}", tool.purpose));
         rows.push(row(&tool.name, found));
     }
-    let mut text = table::columns(&rows);
-    for problem in &answer.problems {
-        text.push_str(&format!("{} {problem}\n", table::mark(false)));
-    }
-    text.push_str(if answer.ready { "ready to play" } else { "not ready to play" });
-    text
+    let mut lines = table::columns(&rows);
+    lines.extend(answer.problems.iter().map(|problem| format!("{} {problem}", table::mark(false))));
+    lines.push(if answer.ready { "ready to play" } else { "not ready to play" }.to_owned());
+    lines.join("\n")
 }

@@ -65,9 +65,7 @@ pub(super) fn bounded(input: impl Read, name: &str) -> Result<Vec<u8>, Error> {
 
 fn show(answer: &GradeAnswer) -> String {
     let verdict = if answer.solved { "solved" } else { "not solved" };
-    let mut text = format!("{verdict}: {}", answer.reason);
-    for flag in &answer.flags {
-        text.push_str(&format!("\n  note: {flag}"));
-    }
-    text
+    let mut lines = vec![format!("{verdict}: {}", answer.reason)];
+    lines.extend(answer.flags.iter().map(|flag| format!("  note: {flag}")));
+    lines.join("\n")
 }

@@ -46,13 +46,12 @@ fn show(answer: &InjectAnswer) -> String {
     let (Some(report), Some(out)) = (&answer.report, &answer.out) else {
         return format!("no bug came out (seed {}): {}", answer.seed, answer.summary);
     };
-    format!(
-        "{}  {}\n{}{} (strategy {}, seed {})\nwritten to {out}",
-        table::short(&report.artifact),
-        answer.summary,
-        table::checks(&report.checks),
-        if answer.valid { "valid" } else { "not valid" },
-        crate::session::name(answer.strategy),
-        answer.seed,
-    )
+    let strategy = crate::session::name(answer.strategy);
+    let mut lines =
+        vec![format!("  bug       {}  {}", table::short(&report.artifact), answer.summary)];
+    lines.extend(table::checks(&report.checks));
+    let valid = if answer.valid { "valid" } else { "not valid" };
+    lines.push(format!("{valid} (strategy {strategy}, seed {})", answer.seed));
+    lines.push(format!("written to {out}"));
+    lines.join("\n")
 }

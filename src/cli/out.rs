@@ -17,26 +17,26 @@ impl Out {
         self.json
     }
 
-    /// One JSON object on one line.
-    pub(super) fn json(&self, answer: &impl Serialize) -> io::Result<()> {
-        let mut line = serde_json::to_vec(answer)?;
-        line.push(b'\n');
-        write(&line)
-    }
-
-    /// Text for people, a line break added.
-    pub(super) fn line(&self, text: &str) -> io::Result<()> {
-        write(format!("{text}\n").as_bytes())
-    }
-
     /// The answer as JSON where that is wanted, else as the text that `human` makes of it.
     pub(super) fn answer<A: Serialize>(
         &self,
         answer: &A,
         human: impl FnOnce(&A) -> String,
     ) -> io::Result<()> {
-        if self.json { self.json(answer) } else { self.line(&human(answer)) }
+        if self.json { json(answer) } else { line(&human(answer)) }
     }
+}
+
+/// One JSON object on one line.
+pub(super) fn json(answer: &impl Serialize) -> io::Result<()> {
+    let mut line = serde_json::to_vec(answer)?;
+    line.push(b'\n');
+    write(&line)
+}
+
+/// Text for people, a line break added.
+pub(super) fn line(text: &str) -> io::Result<()> {
+    write(format!("{text}\n").as_bytes())
 }
 
 fn write(bytes: &[u8]) -> io::Result<()> {

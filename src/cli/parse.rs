@@ -24,7 +24,9 @@ pub(super) fn run(command: &Parse, context: &mut Context<'_>) -> Ended {
         return Err(Error::Usage(text.to_owned()).into());
     }
     let log = bounded(std::io::stdin().lock(), "the log on standard input")?;
-    let answer = context.session.parse(&ParseRequest { artifact, repository, log }, &context.job)?;
+    let answer =
+        context.session.parse(&ParseRequest { artifact, repository, log }, &context.job)?;
+    context.progress.clear();
     context.out.answer(&answer, show)?;
     Ok(Exit::Done)
 }
@@ -32,5 +34,5 @@ pub(super) fn run(command: &Parse, context: &mut Context<'_>) -> Ended {
 fn show(answer: &ParseAnswer) -> String {
     let rows: Vec<_> =
         answer.0.iter().map(|(id, outcome)| vec![outcome.clone(), id.clone()]).collect();
-    table::columns(&rows).trim_end().to_owned()
+    table::columns(&rows).join("\n")
 }

@@ -73,44 +73,40 @@ pub(super) fn run(command: &Play, context: &mut Context<'_>) -> Ended {
         rounds.push(round);
     }
     if !context.out.wants_json() {
-        context.out.line(&summary(&rounds))?;
+        out::line(&summary(&rounds))?;
     }
     Ok(Exit::done_if(rounds.iter().any(|round| round.valid)))
 }
 
 fn show(round: &PlayedRound) -> String {
     let strategy = crate::session::name(round.strategy);
-    let mut text = format!("Round {} (seed {}, {strategy})\n", round.round, round.seed);
+    let mut lines = vec![format!("Round {} (seed {}, {strategy})", round.round, round.seed)];
+    let reward = table::number(round.inject_reward);
     let Some(artifact) = &round.artifact else {
-        text.push_str(&format!("  no bug came out: {}\n", round.summary));
-        text.push_str(&format!("  injector's reward {}\n", table::number(round.inject_reward)));
-        return text;
+        lines.push(format!("  no bug    {}", round.summary));
+        lines.push(format!("  rewards   injector {reward}\n"));
+        return lines.join("\n");
     };
-    text.push_str(&format!("  bug       {}  {}\n", table::short(artifact), round.summary));
+    lines.push(format!("  bug       {}  {}", table::short(artifact), round.summary));
     let passed = round.checks.iter().filter(|check| check.passed).count();
     match round.failed_check.map(crate::session::name) {
-        None => text.push_str(&format!("  checks    {passed} passed\n")),
+        None => lines.push(format!("  checks    {passed} passed")),
         Some(failed) => {
             let detail = round.checks.last().map_or("", |check| check.detail.as_str());
-            text.push_str(&format!(
-                "  checks    {passed} passed, then {failed} failed: {detail}\n"
-            ));
+            lines.push(format!("  checks    {passed} passed, then {failed} failed: {detail}"));
         }
     }
     if round.valid {
-        text.push_str(&format!("  breaks    {} tests\n", round.fail_to_pass.len()));
-        text.push_str(&table::some(&round.fail_to_pass, 3));
-        text.push_str(&format!("  attempts  {}\n", table::attempts(&round.solve_rewards)));
+        lines.push(format!("  breaks    {} tests", round.fail_to_pass.len()));
+        lines.extend(table::some(&round.fail_to_pass, 3));
+        lines.push(format!("  attempts  {}", table::attempts(&round.solve_rewards)));
     }
-    text.push_str(&format!("  rewards   injector {}", table::number(round.inject_reward)));
-    if let Some(mean) = round.mean_solve_reward() {
-        text.push_str(&format!(", solver {} on average", table::number(mean)));
-    }
-    text.push('\n');
-    if let Some(folder) = &round.folder {
-        text.push_str(&format!("  kept in   {folder}\n"));
-    }
-    text
+    let solver = round.mean_solve_reward().map(table::number);
+    let solver = solver.map(|mean| format!(", solver {mean} on average")).unwrap_or_default();
+    lines.push(format!("  rewards   injector {reward}{solver}"));
+    lines.extend(round.folder.iter().map(|folder| format!("  kept in   {folder}")));
+    lines.push(String::new());
+    lines.join("\n")
 }
 
 fn summary(rounds: &[PlayedRound]) -> String {
@@ -124,20 +120,17 @@ fn summary(rounds: &[PlayedRound]) -> String {
             (Some(_), Some(check)) => format!("{} failed", crate::session::name(check)),
             (Some(_), None) => "valid".to_owned(),
         };
+        let none = || "-".to_owned();
         rows.push(vec![
             round.round.to_string(),
             round.artifact.as_deref().map_or("-", table::short).to_owned(),
             crate::session::name(round.strategy),
             outcome,
-            if round.valid {
-                format!("{solved}/{}", round.solve_rewards.len())
-            } else {
-                "-".to_owned()
-            },
+            if round.valid { format!("{solved}/{}", round.solve_rewards.len()) } else { none() },
             table::number(round.inject_reward),
-            round.mean_solve_reward().map_or("-".to_owned(), table::number),
+            round.mean_solve_reward().map_or_else(none, table::number),
             format!("{:.1}", round.seconds),
         ]);
     }
-    table::columns(&rows).trim_end().to_owned()
+    table::columns(&rows).join("\n")
 }

@@ -27,6 +27,9 @@ impl Progress {
     pub(super) fn tell(&self, event: &Event) {
         match &self.spinner {
             Some(spinner) => {
+                if spinner.is_finished() {
+                    spinner.reset();
+                }
                 spinner.set_message(event.to_string());
                 spinner.enable_steady_tick(Duration::from_millis(120));
             }
@@ -34,14 +37,10 @@ impl Progress {
         }
     }
 
-    /// Takes the spinner away while an answer is written.
+    /// Takes the spinner away before an answer is written; the next event brings it back.
     pub(super) fn clear(&self) {
         if let Some(spinner) = &self.spinner {
-            spinner.disable_steady_tick();
-            spinner.set_message("");
-            if !spinner.is_finished() {
-                spinner.suspend(|| ());
-            }
+            spinner.finish_and_clear();
         }
     }
 }

@@ -50,15 +50,18 @@ pub(super) fn run(command: &Score, context: &mut Context<'_>) -> Ended {
 }
 
 fn show(answer: &ScoreAnswer) -> String {
-    let mut text = format!("injector  {}", table::number(answer.inject_reward));
-    if let Some(rate) = answer.solve_rate {
-        text.push_str(&format!("\nsolve rate {}", table::number(rate)));
-    }
-    if let Some(rewards) = answer.solve_rewards.as_ref().filter(|rewards| !rewards.is_empty()) {
+    let row = |name: &str, value: String| vec![name.to_owned(), value];
+    let mut rows = vec![row("injector", table::number(answer.inject_reward))];
+    let Some(rate) = answer.solve_rate else { return table::columns(&rows).join("\n") };
+    if let Some(rewards) = &answer.solve_rewards {
         let rewards: Vec<_> = rewards.iter().map(|reward| table::number(*reward)).collect();
-        text.push_str(&format!("\nsolver    {}", rewards.join(" ")));
+        rows.push(row("solver", rewards.join(" ")));
     }
     let (best, attempts) = (table::number(answer.best_solve_rate), answer.attempts);
-    text.push_str(&format!("\nthe injector earns most at a solve rate of {best} (G = {attempts})"));
-    text
+    let rate = table::number(rate);
+    rows.push(row(
+        "solve rate",
+        format!("{rate} (the injector earns most at {best}, G = {attempts})"),
+    ));
+    table::columns(&rows).join("\n")
 }

@@ -42,17 +42,15 @@ pub(super) fn run(command: &Solve, context: &mut Context<'_>) -> Ended {
 
 fn show(answer: &SolveAnswer) -> String {
     let rewards = table::rewards_of(&answer.attempts);
-    let mut text = format!("attempts {} (seed {})\n", table::attempts(&rewards), answer.seed);
+    let mut lines = vec![format!("attempts {} (seed {})", table::attempts(&rewards), answer.seed)];
     for (at, attempt) in answer.attempts.iter().enumerate() {
         let (mark, runs) = (table::mark(attempt.solved), attempt.runs);
-        text.push_str(&format!("  {mark} {}  {runs} runs: {}\n", at + 1, attempt.reason));
-        for flag in &attempt.flags {
-            text.push_str(&format!("      note: {flag}\n"));
-        }
+        lines.push(format!("  {mark} {}  {runs} runs: {}", at + 1, attempt.reason));
+        lines.extend(attempt.flags.iter().map(|flag| format!("      note: {flag}")));
     }
     match answer.attempts.iter().find(|attempt| attempt.solved) {
-        Some(first) => text.push_str(&format!("first repair:\n{}", first.patch.trim_end())),
-        None => text.push_str("no attempt repaired the bug"),
+        Some(first) => lines.push(format!("first repair:\n{}", first.patch.trim_end())),
+        None => lines.push("no attempt repaired the bug".to_owned()),
     }
-    text
+    lines.join("\n")
 }

@@ -22,11 +22,15 @@ pub(super) fn run(command: &Status, context: &mut Context<'_>) -> Ended {
 
 fn show(answer: &StatusAnswer) -> String {
     let row = |name: &str, value: String| vec![name.to_owned(), value];
+    let tests = match (&answer.framework, &answer.language, &answer.problem) {
+        (Some(framework), Some(language), _) => format!("{framework} ({language})"),
+        (_, _, problem) => problem.clone().unwrap_or_default(),
+    };
     let mut rows = vec![
         row("repository", answer.workspace.clone()),
         row("state", answer.state_directory.clone()),
         row("base", table::short(&answer.base).to_owned()),
-        row("tests", format!("{} ({})", answer.framework, answer.language)),
+        row("tests", tests),
         row("artifacts", format!("{}, {} of them valid", answer.artifacts, answer.valid)),
         row("rounds", answer.rounds.to_string()),
         row("attempts", format!("{}, {} of them solved", answer.attempts, answer.solved)),
@@ -37,5 +41,5 @@ fn show(answer: &StatusAnswer) -> String {
         let reward = table::number(round.inject_reward);
         rows.push(row(id, format!("injector {reward}  {}", round.summary)));
     }
-    table::columns(&rows).trim_end().to_owned()
+    table::columns(&rows).join("\n")
 }

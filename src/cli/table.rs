@@ -2,13 +2,12 @@
 
 use crate::session::{self, AttemptLine, CheckLine};
 
-/// Columns padded to their widest cell; the last one is not padded.
-pub(super) fn columns(rows: &[Vec<String>]) -> String {
+/// Lines of columns padded to their widest cell; the last one is not padded.
+pub(super) fn columns(rows: &[Vec<String>]) -> Vec<String> {
     let width = |column: usize| {
         rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max()
     };
-    let mut text = String::new();
-    for row in rows {
+    let line = |row: &Vec<String>| {
         let mut line = String::new();
         for (at, cell) in row.iter().enumerate() {
             line.push_str(cell);
@@ -17,10 +16,9 @@ pub(super) fn columns(rows: &[Vec<String>]) -> String {
                 line.push_str(&" ".repeat(padding));
             }
         }
-        text.push_str(line.trim_end());
-        text.push('\n');
-    }
-    text
+        line.trim_end().to_owned()
+    };
+    rows.iter().map(line).collect()
 }
 
 pub(super) fn mark(good: bool) -> &'static str {
@@ -28,7 +26,7 @@ pub(super) fn mark(good: bool) -> &'static str {
 }
 
 /// One line a check.
-pub(super) fn checks(checks: &[CheckLine]) -> String {
+pub(super) fn checks(checks: &[CheckLine]) -> Vec<String> {
     let row = |line: &CheckLine| {
         vec![
             format!("  {}", mark(line.passed)),
@@ -51,13 +49,14 @@ pub(super) fn rewards_of(attempts: &[AttemptLine]) -> Vec<f64> {
     attempts.iter().map(|attempt| attempt.reward).collect()
 }
 
-/// The first few of many names.
-pub(super) fn some(names: &[String], most: usize) -> String {
-    let mut text = names.iter().take(most).map(|name| format!("    {name}\n")).collect::<String>();
+/// The first few of many names, one a line.
+pub(super) fn some(names: &[String], most: usize) -> Vec<String> {
+    let mut lines: Vec<String> =
+        names.iter().take(most).map(|name| format!("            {name}")).collect();
     if names.len() > most {
-        text.push_str(&format!("    … and {} more\n", names.len() - most));
+        lines.push(format!("            … and {} more", names.len() - most));
     }
-    text
+    lines
 }
 
 /// At most three digits after the point, no needless zeros.

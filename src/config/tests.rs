@@ -1,3 +1,5 @@
+//! Environments that are made up, to options.
+
 use super::{Config, Environment, Error, Flags};
 use std::path::{Path, PathBuf};
 

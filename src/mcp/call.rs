@@ -3,9 +3,9 @@
 use crate::sandbox::Cancel;
 use crate::session::{Error, Event, Job};
 use rmcp::RoleServer;
-use rmcp::model::{CallToolResult, ProgressNotificationParam, ProgressToken};
+use rmcp::model::{CallToolResult, ContentBlock, ProgressNotificationParam, ProgressToken};
 use rmcp::service::RequestContext;
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio::sync::mpsc;
 
 /// Runs `work` to its result. A client's cancellation, or its end, sets the job's cancel flag.
@@ -33,15 +33,16 @@ pub(super) async fn run(
     };
     match ended {
         Ok(Ok(answer)) => CallToolResult::structured(answer),
-        Ok(Err(error)) => refusal(&error.to_string(), error.kind()),
+        Ok(Err(error)) => refusal(error.to_string()),
         // The only other way for the task to end is a panic, which is a fault of ours.
-        Err(_) => refusal("ssr-mcp has a fault in this tool; its standard error says more", "fault"),
+        Err(_) => refusal("ssr-mcp has a fault in this tool; its standard error says more"),
     }
 }
 
-/// A result that the calling model can read and act on.
-fn refusal(text: &str, kind: &str) -> CallToolResult {
-    CallToolResult::structured_error(json!({ "error": text, "kind": kind }))
+/// A result that the calling model can read and act on. Text only: clients that validate hold
+/// structured content to the tool's output schema, also where it is an error.
+fn refusal(text: impl Into<String>) -> CallToolResult {
+    CallToolResult::error(vec![ContentBlock::text(text)])
 }
 
 async fn tell(

@@ -26,7 +26,7 @@ struct Arguments {
     #[serde(default)]
     #[schemars(with = "Strategy")]
     strategy: Option<Strategy>,
-    /// Only in this file, or in this function of it: FILE or FILE:SYMBOL, relative to the repository.
+    /// Only in this file, or in this function of it: `FILE` or `FILE:SYMBOL`, relative to the repository.
     #[serde(default)]
     #[schemars(with = "String")]
     target: Option<String>,
@@ -46,7 +46,7 @@ pub(super) fn entry() -> Entry {
                       repository itself is never changed. Runs its tests: seconds to minutes.",
         effect: Effect::Adds,
     };
-    Entry::new(notice, run)
+    Entry::new(&notice, run)
 }
 
 fn run(session: &Session, arguments: Arguments, job: &Job) -> Result<InjectAnswer, Error> {

@@ -19,12 +19,12 @@ struct Arguments {
     #[serde(default)]
     #[schemars(with = "String")]
     artifact_folder: Option<String>,
-    /// The artifact itself: file name (bug_inject.diff, test_weaken.diff, test_script.sh,
-    /// test_parser.py, test_files.txt) to content.
+    /// The artifact itself: file name (`bug_inject.diff`, `test_weaken.diff`, `test_script.sh`,
+    /// `test_parser.py`, `test_files.txt`) to content.
     #[serde(default)]
     #[schemars(with = "BTreeMap<String, String>")]
     artifact_files: Option<BTreeMap<String, String>>,
-    /// What the artifact's test_script.sh printed.
+    /// What the artifact's `test_script.sh` printed.
     log: String,
 }
 
@@ -43,7 +43,7 @@ pub(super) fn entry() -> Entry {
                       artifact_folder and artifact_files.",
         effect: Effect::Reads,
     };
-    Entry::new(notice, run)
+    Entry::new(&notice, run)
 }
 
 fn run(session: &Session, arguments: Arguments, job: &Job) -> Result<Answer, Error> {

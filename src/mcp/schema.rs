@@ -25,11 +25,14 @@ pub(super) fn output<T: JsonSchema>() -> Arc<JsonObject> {
     schema.insert("type".to_owned(), json!("object"));
     let properties = schema.entry("properties").or_insert_with(|| json!({}));
     if let Value::Object(properties) = properties {
-        properties.insert("notes".to_owned(), json!({
-            "type": "array",
-            "items": { "type": "string" },
-            "description": "What was odd about the call, e.g. an argument that is unknown."
-        }));
+        properties.insert(
+            "notes".to_owned(),
+            json!({
+                "type": "array",
+                "items": { "type": "string" },
+                "description": "What was odd about the call, e.g. an argument that is unknown."
+            }),
+        );
     }
     Arc::new(schema)
 }

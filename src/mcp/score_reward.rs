@@ -3,13 +3,13 @@
 use super::tool::{Effect, Entry, Notice};
 use crate::session::{Error, Job, Outcome, ScoreAnswer, ScoreRequest, Session, score};
 
-#[derive(serde::Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, serde::Deserialize, schemars::JsonSchema)]
 struct Arguments {
     /// Whether the artifact passed every check. Default: true.
     #[serde(default)]
     #[schemars(with = "bool")]
     valid: Option<bool>,
-    /// Attempts that solved the bug. Give this or solve_rate for a valid artifact.
+    /// Attempts that solved the bug. Give this or `solve_rate` for a valid artifact.
     #[serde(default)]
     #[schemars(with = "usize")]
     solved: Option<usize>,
@@ -40,11 +40,12 @@ pub(super) fn entry() -> Entry {
                       1 - (1 + alpha) * solve rate. Solver: +1 for a repair, else -1. Runs nothing.",
         effect: Effect::Reads,
     };
-    Entry::new(notice, run)
+    Entry::new(&notice, run)
 }
 
 fn run(_session: &Session, arguments: Arguments, _job: &Job) -> Result<ScoreAnswer, Error> {
-    let outcome = match (arguments.valid, arguments.solved, arguments.solve_rate) {
+    let Arguments { valid, solved, solve_rate, attempts, alpha, invalid_reward } = arguments;
+    let outcome = match (valid, solved, solve_rate) {
         (Some(false), None, None) => Outcome::Invalid,
         (Some(false), _, _) => {
             return Err(Error::Usage(
@@ -59,10 +60,5 @@ fn run(_session: &Session, arguments: Arguments, _job: &Job) -> Result<ScoreAnsw
             ));
         }
     };
-    score(&ScoreRequest {
-        outcome,
-        attempts: arguments.attempts,
-        alpha: arguments.alpha,
-        invalid: arguments.invalid_reward,
-    })
+    score(&ScoreRequest { outcome, attempts, alpha, invalid: invalid_reward })
 }

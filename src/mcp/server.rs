@@ -5,8 +5,8 @@ use super::tool::Entry;
 use super::{check_artifact, inject_bug, run_parser, score_reward, solve, workspace_status};
 use crate::session::Session;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, Implementation,
-    ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
+    CallToolRequestParams, CallToolResponse, Implementation, ListToolsResult,
+    PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -42,7 +42,8 @@ impl ServerHandler for Server {
         let capabilities = ServerCapabilities::builder().enable_tools().build();
         ServerConfig::new(capabilities)
             .with_server_info(
-                Implementation::new("ssr-mcp", env!("CARGO_PKG_VERSION")).with_title("SSR self-play"),
+                Implementation::new("ssr-mcp", env!("CARGO_PKG_VERSION"))
+                    .with_title("SSR self-play"),
             )
             .with_instructions(INSTRUCTIONS)
     }
@@ -65,15 +66,14 @@ impl ServerHandler for Server {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let Some(index) = self.entries.iter().position(|entry| entry.tool.name == request.name) else {
+        let Some(index) = self.entries.iter().position(|entry| entry.tool.name == request.name)
+        else {
             let text = format!("there is no tool {:?}; tools/list names them", request.name);
             return Err(ErrorData::invalid_params(text, None));
         };
         let (session, entries) = (self.session.clone(), self.entries.clone());
         let arguments = request.arguments.unwrap_or_default();
-        let result = call::run(context, move |job| {
-            (entries[index].run)(&session, arguments, job)
-        });
+        let result = call::run(context, move |job| (entries[index].run)(&session, arguments, job));
         Ok(result.await.into())
     }
 }

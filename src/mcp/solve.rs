@@ -19,8 +19,8 @@ struct Arguments {
     #[serde(default)]
     #[schemars(with = "String")]
     artifact_folder: Option<String>,
-    /// The artifact itself: file name (bug_inject.diff, test_weaken.diff, test_script.sh,
-    /// test_parser.py, test_files.txt) to content.
+    /// The artifact itself: file name (`bug_inject.diff`, `test_weaken.diff`, `test_script.sh`,
+    /// `test_parser.py`, `test_files.txt`) to content.
     #[serde(default)]
     #[schemars(with = "BTreeMap<String, String>")]
     artifact_files: Option<BTreeMap<String, String>>,
@@ -44,7 +44,7 @@ pub(super) fn entry() -> Entry {
                       seconds to minutes.",
         effect: Effect::Adds,
     };
-    Entry::new(notice, run)
+    Entry::new(&notice, run)
 }
 
 fn run(session: &Session, arguments: Arguments, job: &Job) -> Result<SolveAnswer, Error> {

@@ -35,7 +35,10 @@ pub(super) struct Notice {
 
 impl Entry {
     /// `I` is decoded from the arguments, `O` encoded as the answer.
-    pub(super) fn new<I, O>(notice: Notice, verb: fn(&Session, I, &Job) -> Result<O, Error>) -> Self
+    pub(super) fn new<I, O>(
+        notice: &Notice,
+        verb: fn(&Session, I, &Job) -> Result<O, Error>,
+    ) -> Self
     where
         I: DeserializeOwned + JsonSchema + 'static,
         O: Serialize + JsonSchema + 'static,
@@ -55,18 +58,27 @@ impl Entry {
         let run = move |session: &Session, arguments: JsonObject, job: &Job| {
             let (arguments, notes) = split(&known, arguments);
             let input: I = serde_json::from_value(Value::Object(arguments))
-                .map_err(|error| Error::Usage(format!("the arguments do not fit: {error}")))?;
+                .map_err(|error| Error::Usage(misfit(&error)))?;
             let answer = verb(session, input, job)?;
-            let answer = serde_json::to_value(answer).map_err(|error| Error::Harness(error.into()))?;
-            Ok(with_notes(answer, notes))
+            let answer =
+                serde_json::to_value(answer).map_err(|error| Error::Harness(error.into()))?;
+            Ok(with_notes(answer, &notes))
         };
         Self { tool, run: Box::new(run) }
     }
 }
 
+/// In words of the schema: a caller does not know the names of our types.
+fn misfit(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let text = text.replace("usize", "a whole number").replace("u64", "a whole number");
+    format!("the arguments do not fit: {}; see the tool's schema", text.replace("f64", "a number"))
+}
+
 /// Takes unknown arguments out, with a note each: some clients add keys of their own to every call.
 fn split(schema: &JsonObject, arguments: JsonObject) -> (JsonObject, Vec<String>) {
-    let known = |name: &str| schema.get("properties").is_some_and(|known| known.get(name).is_some());
+    let known =
+        |name: &str| schema.get("properties").is_some_and(|known| known.get(name).is_some());
     let (mut kept, mut notes) = (JsonObject::new(), Vec::new());
     for (name, value) in arguments {
         if known(&name) {
@@ -78,7 +90,7 @@ fn split(schema: &JsonObject, arguments: JsonObject) -> (JsonObject, Vec<String>
     (kept, notes)
 }
 
-fn with_notes(mut answer: Value, notes: Vec<String>) -> Value {
+fn with_notes(mut answer: Value, notes: &[String]) -> Value {
     if let (Value::Object(answer), false) = (&mut answer, notes.is_empty()) {
         answer.insert("notes".to_owned(), json!(notes));
     }

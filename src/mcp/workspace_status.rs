@@ -20,7 +20,7 @@ pub(super) fn entry() -> Entry {
                       how many artifacts and rounds there are, and the last rounds. Runs no test.",
         effect: Effect::Reads,
     };
-    Entry::new(notice, run)
+    Entry::new(&notice, run)
 }
 
 fn run(session: &Session, arguments: Arguments, _job: &Job) -> Result<StatusAnswer, Error> {

@@ -38,7 +38,9 @@ pub(super) fn file(language: &str, name: &str) -> &'static str {
 pub(super) fn specs() -> Vec<Spec> {
     FILES
         .iter()
-        .filter(|(path, _)| path.ends_with(".toml"))
+        .filter(|(path, _)| {
+            std::path::Path::new(path).extension().is_some_and(|kind| kind == "toml")
+        })
         .map(|(path, content)| {
             Spec::parse(content)
                 .unwrap_or_else(|error| panic!("{path} is embedded and loads: {error}"))

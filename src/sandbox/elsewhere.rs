@@ -3,6 +3,7 @@
 use super::{Cancel, ChangeSet, Error, Finished, Step, Unavailable, View};
 use std::convert::Infallible;
 use std::path::Path;
+use std::sync::Arc;
 
 /// There is none.
 #[derive(Debug)]
@@ -12,7 +13,7 @@ pub(super) struct Machine {
 }
 
 impl Machine {
-    pub(super) fn probe(_helper: &Path, _scratch: &Path) -> Result<Self, Unavailable> {
+    pub(super) fn probe(_helper: &Path, _scratch: &Path) -> Result<Arc<Self>, Unavailable> {
         Err(Unavailable {
             reason: format!("Untrusted code cannot be isolated on {} yet", std::env::consts::OS),
             fix: "Use Linux 5.19 or newer, a Linux virtual machine, or WSL2 on Windows; sandbox-exec on macOS, \
@@ -26,7 +27,7 @@ impl Machine {
 pub(super) struct Live(Infallible);
 
 impl Live {
-    pub(super) fn start(machine: &Machine, _view: &View) -> Result<Self, Error> {
+    pub(super) fn start(machine: &Arc<Machine>, _view: &View) -> Result<Self, Error> {
         match machine.never {}
     }
 

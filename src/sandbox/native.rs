@@ -3,7 +3,9 @@
 mod capture;
 mod check;
 mod command;
+mod fork_server;
 mod helper;
+mod idmap;
 mod init;
 mod landlock;
 mod limits;
@@ -25,28 +27,33 @@ use super::{
     Access, Cancel, Captured, ChangeSet, Collected, End, Error, Finished, Limits, Mount, Step,
     Unavailable, View,
 };
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::sync::Arc;
 
 pub(super) use supervisor::Live;
 
 /// What was found out about this machine once.
 #[derive(Debug)]
 pub(super) struct Machine {
-    /// The program that serves as the helper.
-    helper: PathBuf,
+    server: fork_server::ForkServer,
     system: Vec<system::Item>,
     filter: Vec<u8>,
     pub(super) owner: Option<(u32, u32)>,
 }
 
 impl Machine {
-    pub(super) fn probe(helper: &Path, scratch: &Path) -> Result<Self, Unavailable> {
+    pub(super) fn probe(helper: &Path, scratch: &Path) -> Result<Arc<Self>, Unavailable> {
         let filter = seccomp::compile().map_err(|reason| Unavailable {
             reason: format!("No system call filter can be made for this processor: {reason}"),
             fix: "Use x86-64 or 64-bit ARM".into(),
         })?;
         let owner = rustix::process::geteuid().is_root().then_some((helper::OUTER, helper::OUTER));
-        let machine = Self { helper: helper.into(), system: system::items(), filter, owner };
+        let machine = Arc::new(Self {
+            server: fork_server::ForkServer::new(helper.into()),
+            system: system::items(),
+            filter,
+            owner,
+        });
         probe::run(&machine, scratch)?;
         Ok(machine)
     }
@@ -56,7 +63,7 @@ impl Machine {
 pub(super) fn helper_main() {
     let arguments: Vec<_> = std::env::args_os().skip(1).take(3).collect();
     match arguments.as_slice() {
-        [only] if only == supervisor::INIT_ARGUMENT => helper::main(),
+        [only] if only == fork_server::ARGUMENT => helper::serve(),
         [first, secret] if first == probe::ARGUMENT => probe::inside(Path::new(secret)),
         _ => {}
     }

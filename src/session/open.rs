@@ -36,12 +36,22 @@ pub(super) struct Opened {
 impl Session {
     pub(super) fn open(&self, repository: &Repository, job: &Job) -> Result<Opened, Error> {
         let workspace = self.workspace(repository)?;
+        let record = Record::open(&workspace)?;
+        self.open_at(&workspace, record, repository, job)
+    }
+
+    fn open_at(
+        &self,
+        workspace: &Workspace,
+        record: Record,
+        repository: &Repository,
+        job: &Job,
+    ) -> Result<Opened, Error> {
         let sandbox = self.sandbox()?;
         job.step("taking a copy of what changed since the last start");
         let base = workspace.freeze(sandbox.owner()).map_err(|error| job.failed(error))?;
         let languages = self.languages()?;
         let runner = self.runner(&base, repository)?;
-        let record = Record::open(&workspace)?;
         job.step("running the tests for the baseline, where it is not known yet");
         let harness = open_harness(
             sandbox,
@@ -68,12 +78,13 @@ impl Session {
             ArtifactRef::Id(_) => None,
             given => Some(self.artifact(given, None)?),
         };
-        let opened = self.open(repository, job)?;
+        let workspace = self.workspace(repository)?;
+        let record = Record::open(&workspace)?;
         let artifact = match early {
             Some(artifact) => artifact,
-            None => self.artifact(reference, Some(&opened.record))?,
+            None => self.artifact(reference, Some(&record))?,
         };
-        Ok((opened, artifact))
+        Ok((self.open_at(&workspace, record, repository, job)?, artifact))
     }
 
     /// The workspace of a repository, with its state directory.
@@ -82,13 +93,12 @@ impl Session {
             Some(dir) => self.config.cwd.join(dir),
             None => self.config.cwd.clone(),
         };
-        use workspace::Error as Refusal;
         Workspace::open(&dir, self.config.state_root()?).map_err(|refusal| match refusal {
-            Refusal::Missing { .. }
-            | Refusal::NotADirectory { .. }
-            | Refusal::LinkLoop { .. }
-            | Refusal::Bare { .. }
-            | Refusal::StateInside { .. } => Error::Usage(refusal.to_string()),
+            workspace::Error::Missing { .. }
+            | workspace::Error::NotADirectory { .. }
+            | workspace::Error::LinkLoop { .. }
+            | workspace::Error::Bare { .. }
+            | workspace::Error::StateInside { .. } => Error::Usage(refusal.to_string()),
             other => Error::harness(other),
         })
     }

@@ -91,6 +91,7 @@ impl Session {
             collect: Vec::new(),
             collect_limit: 0,
         };
+        job.step("running the artifact's parser");
         let finished = sandbox.run(&view, &step, &job.cancel).map_err(|error| job.failed(error))?;
         let failed = |why: String| Ok(Err(NoVerdict::ParserFailed(why)));
         match finished.end {

@@ -190,12 +190,7 @@ impl Game<'_> {
     }
 }
 
-fn row(
-    round: &Round,
-    artifact: Option<String>,
-    step: usize,
-    seed: u64,
-) -> store::Round {
+fn row(round: &Round, artifact: Option<String>, step: usize, seed: u64) -> store::Round {
     let detail = serde_json::json!({ "summary": round.summary, "counts": round.counts });
     store::Round {
         artifact,

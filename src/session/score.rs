@@ -54,7 +54,8 @@ pub fn score(request: &ScoreRequest) -> Result<ScoreAnswer, Error> {
         Outcome::Invalid => (None, Some(0)),
         Outcome::Solved(solved) if solved > attempts => {
             return Err(Error::usage(format!(
-                "{solved} solved attempts are more than the {attempts} attempts; give --attempts too"
+                "{solved} solved attempts are more than the {attempts} attempts; give the number of \
+                 attempts, too"
             )));
         }
         Outcome::Solved(solved) => (Some(ratio(solved, attempts)), Some(solved)),

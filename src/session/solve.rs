@@ -1,7 +1,7 @@
 //! `solve`: G attempts at one bug.
 
 use super::score::ratio;
-use super::{ArtifactRef, Error, Job, REPAIR_RUNS, Repository, Session};
+use super::{ArtifactRef, Error, Job, Repository, Session};
 use crate::solver::{self, Attempt};
 
 #[derive(Clone, Debug)]
@@ -63,8 +63,8 @@ impl Session {
         let (opened, artifact) = self.open_with(&request.artifact, &request.repository, job)?;
         let seed = request.seed.unwrap_or(self.config().seed);
         job.step(&format!("making {} attempts", request.attempts));
-        let solver = self.solver(request.attempts, seed);
-        let attempts = solver::solve(&opened.harness, &opened.languages, &artifact, &solver)
+        let wanted = self.solver(request.attempts, seed);
+        let attempts = solver::solve(&opened.harness, &opened.languages, &artifact, &wanted)
             .map_err(|error| job.failed(error))?;
         opened.record.keep_attempts(&artifact.id(), &attempts)?;
         let solved = attempts.iter().filter(|attempt| attempt.solved).count();
@@ -78,6 +78,6 @@ impl Session {
     }
 
     pub(super) fn solver(&self, attempts: usize, seed: u64) -> solver::Request {
-        solver::Request { attempts, seed, runs: REPAIR_RUNS, parallel: self.config().cores }
+        solver::Request { attempts, seed, parallel: self.config().cores, ..Default::default() }
     }
 }

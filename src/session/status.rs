@@ -15,9 +15,11 @@ pub struct StatusAnswer {
     pub state_directory: String,
     /// The content id of the tree as it is now.
     pub base: String,
-    /// The test framework that was found.
-    pub framework: String,
-    pub language: String,
+    /// The test framework that was found; null if none was.
+    pub framework: Option<String>,
+    pub language: Option<String>,
+    /// Why the tests cannot be run, and what to do; null if they can.
+    pub problem: Option<String>,
     /// Artifacts that are kept.
     pub artifacts: u64,
     /// Artifacts that passed every check.
@@ -63,15 +65,16 @@ impl Session {
     pub fn status(&self, repository: &Repository) -> Result<StatusAnswer, Error> {
         let workspace = self.workspace(repository)?;
         let base = workspace.freeze(self.sandbox()?.owner()).map_err(Error::harness)?;
-        let runner = self.runner(&base, repository)?;
+        let runner = self.runner(&base, repository);
         let record = Record::open(&workspace)?;
         let counts = record.counts()?;
         Ok(StatusAnswer {
             workspace: workspace.root.display().to_string(),
             state_directory: workspace.state.display().to_string(),
             base: base.id,
-            framework: runner.framework().to_owned(),
-            language: runner.language().to_owned(),
+            framework: runner.as_ref().ok().map(|runner| runner.framework().to_owned()),
+            language: runner.as_ref().ok().map(|runner| runner.language().to_owned()),
+            problem: runner.err().map(|problem| problem.to_string()),
             artifacts: counts.artifacts,
             valid: counts.valid,
             rounds: counts.rounds,

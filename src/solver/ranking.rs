@@ -12,9 +12,9 @@ use crate::verdict::TestId;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// So many statements, of all files, are looked at by the cheap templates.
-const CHEAP: usize = 500;
+const CHEAP: usize = 250;
 /// And so many by those that make many proposals.
-const DEAR: usize = 160;
+const DEAR: usize = 50;
 
 /// The proposals for the suspicious files of one task. Shared by all its attempts.
 pub(crate) struct Proposals {
@@ -42,11 +42,8 @@ impl Proposals {
             }
         }
         of_statements.sort_by(|a, b| b.total_cmp(a));
-        let rank = |place: usize| {
-            let last = of_statements.len().saturating_sub(1);
-            of_statements.get(place.min(last)).copied().unwrap_or(0.0).max(f64::MIN_POSITIVE)
-        };
-        let thresholds = Thresholds { cheap: rank(CHEAP), dear: rank(DEAR) };
+        let thresholds =
+            Thresholds { cheap: least_of(&of_statements, CHEAP), dear: least_of(&of_statements, DEAR) };
         let mut proposals = Vec::new();
         for (number, source) in sources.iter().enumerate() {
             let made = templates::propose(source, &suspicion, thresholds, clues);
@@ -72,6 +69,18 @@ impl Proposals {
     }
 }
 
+/// The suspicion from which on about `count` statements are. Equally suspicious ones are taken
+/// together, unless that more than doubles the count.
+fn least_of(descending: &[f64], count: usize) -> f64 {
+    let Some(least) = descending.get(count.min(descending.len().saturating_sub(1))) else {
+        return f64::MAX;
+    };
+    let taken = descending.partition_point(|suspicion| suspicion >= least);
+    let above = descending.partition_point(|suspicion| suspicion > least);
+    let least = if taken > 2 * count && above > 0 { descending[above - 1] } else { *least };
+    least.max(f64::MIN_POSITIVE)
+}
+
 /// How one attempt sees the proposals: every attempt believes a little differently.
 #[derive(Clone, Debug)]
 pub(crate) struct Taste {
@@ -80,16 +89,18 @@ pub(crate) struct Taste {
     /// How much localisation counts: suspicion is raised to it.
     sharpness: f64,
     emphasis: BTreeMap<Template, f64>,
-    dice: Dice,
+    /// Seed of the noise.
+    noise: u64,
 }
 
 impl Taste {
     /// Attempt 0 takes the plain order.
     pub(crate) fn of(seed: u64, attempt: usize) -> Self {
-        let dice = Dice::new(seed).fork(&format!("attempt {attempt}"));
+        let mut dice = Dice::new(seed).fork(&format!("attempt {attempt}"));
+        let noise = dice.roll();
         if attempt == 0 {
             let emphasis = BTreeMap::new();
-            return Self { temperature: 0.0, sharpness: 2.0, emphasis, dice };
+            return Self { temperature: 0.0, sharpness: 2.0, emphasis, noise };
         }
         let mut choose = dice.fork("taste");
         let temperature = 0.4 + 0.5 * choose.unit();
@@ -99,7 +110,7 @@ impl Taste {
             // Within a factor of about three either way.
             .map(|template| (template, (2.2 * (choose.unit() - 0.5)).exp()))
             .collect();
-        Self { temperature, sharpness, emphasis, dice }
+        Self { temperature, sharpness, emphasis, noise }
     }
 
     fn score(&self, number: usize, proposal: &Proposal, suspicion: f64) -> f64 {
@@ -113,7 +124,8 @@ impl Taste {
             return score;
         }
         // Gumbel noise on the logarithm: taking the largest samples in proportion to the score.
-        let unit = self.dice.fork(&format!("proposal {number}")).unit();
+        let step = (number as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let unit = Dice::new(self.noise ^ step).unit();
         score - self.temperature * (-unit.max(f64::MIN_POSITIVE).ln()).max(f64::MIN_POSITIVE).ln()
     }
 }

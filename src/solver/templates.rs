@@ -16,7 +16,7 @@ use super::evidence::Suspicion;
 use super::proposal::{Collector, Proposal};
 use super::source::Source;
 use super::words;
-use crate::syntax::{Expression, ExpressionKind, Span, Statement};
+use crate::syntax::{Expression, ExpressionKind, Part, Span, Statement};
 use crate::text::Edit;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
@@ -70,6 +70,10 @@ struct Scope {
     donors: Vec<(usize, f64)>,
     /// Names of variables that make sense in it, with their closeness.
     names: Vec<(String, f64)>,
+    /// Conditions of the file that make sense in it, with their closeness and words.
+    conditions: Vec<(Vec<u8>, f64, BTreeSet<String>)>,
+    /// One-line statements of the file, by number, that could stand in it, with their closeness.
+    statements: Vec<(usize, f64)>,
 }
 
 struct Work<'a> {
@@ -135,7 +139,49 @@ impl<'a> Work<'a> {
         }
         donors.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         donors.truncate(DONORS);
-        Scope { likeness, donors, names: self.names_of(function) }
+        let conditions = self.conditions_for(&likeness, function);
+        let statements = self.statements_for(&likeness, function);
+        Scope { likeness, donors, names: self.names_of(function), conditions, statements }
+    }
+
+    fn conditions_for(
+        &self,
+        likeness: &BTreeMap<Option<usize>, f64>,
+        function: Option<usize>,
+    ) -> Vec<(Vec<u8>, f64, BTreeSet<String>)> {
+        let mut conditions = Vec::new();
+        for (text, functions) in &self.donors.conditions {
+            let near = self.donors.nearest(likeness, functions);
+            if near >= 0.05 && self.source.in_scope(text, function) {
+                let words = words::identifiers(text).map(|(_, word)| word.to_owned()).collect();
+                conditions.push((text.clone(), near, words));
+            }
+        }
+        conditions
+    }
+
+    fn statements_for(
+        &self,
+        likeness: &BTreeMap<Option<usize>, f64>,
+        function: Option<usize>,
+    ) -> Vec<(usize, f64)> {
+        let mut seen = BTreeSet::new();
+        let mut statements = Vec::new();
+        for (number, statement) in self.source.parsed.statements().iter().enumerate() {
+            let near = likeness.get(&statement.function).copied().unwrap_or(0.0);
+            if near < 0.1 || statement.range.len() > 110 {
+                continue;
+            }
+            let text = self.text(&statement.range);
+            let set = statement.parts.get(Part::Target).map_or("", |t| self.source.str(t));
+            if !text.contains(&b'\n')
+                && seen.insert(text)
+                && (self.source.in_scope(text, function) || self.clues.missing.contains(set))
+            {
+                statements.push((number, near));
+            }
+        }
+        statements
     }
 
     /// Parameters and locals; those that the function never reads are likelier to be what is missing.
@@ -205,6 +251,15 @@ impl<'a> Work<'a> {
         self.parent(expression).is_some_and(|parent| {
             parent.kind == ExpressionKind::Call && parent.callee() == Some(&expression.range)
         })
+    }
+
+    /// The outermost expression with exactly this range.
+    fn expression_at(&self, span: &Span) -> Option<&'a Expression> {
+        let expressions = self.source.parsed.expressions();
+        let first = expressions.partition_point(|e| e.range.start < span.start);
+        let mut same_start =
+            expressions[first..].iter().take_while(|e| e.range.start == span.start);
+        same_start.find(|e| e.range.end == span.end)
     }
 
     /// The innermost statement at an offset.

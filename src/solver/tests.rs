@@ -1,6 +1,6 @@
 //! Pure tests: trees in memory, and a screen that is a closure.
 
-mod bench;
+
 mod localisation;
 mod repairs;
 mod searching;

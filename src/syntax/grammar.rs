@@ -65,7 +65,8 @@ pub struct Tokens {
 pub(super) struct Grammar {
     pub(super) name: String,
     /// The key of the compiled-in grammar.
-    pub(super) grammar: String,
+    #[serde(rename = "grammar")]
+    pub(super) parser: String,
     pub(super) extensions: Vec<String>,
     /// Patterns as in `.gitignore`.
     pub(super) test_files: Vec<String>,

@@ -61,7 +61,7 @@ impl Language {
         &self.0.grammar.extensions
     }
 
-    /// Whether the file holds tests, by its path.
+    /// Whether the file belongs to the tests, by its path; also where it only sways them.
     pub fn is_test_path(&self, path: &RelPath) -> bool {
         matches(&self.0.tests, path) || self.is_test_support_path(path)
     }
@@ -159,6 +159,14 @@ impl Language {
         &self.0.grammar.comments.line
     }
 
+    /// What opens and closes a block comment.
+    pub fn block_comment(&self) -> Option<(&str, &str)> {
+        match &self.0.grammar.comments.block[..] {
+            [open, close] => Some((open, close)),
+            _ => None,
+        }
+    }
+
     /// The negation of an expression; one that is not simple (a name, a call, a literal) is put in
     /// parentheses where the language needs it.
     pub fn negated(&self, expression: &[u8], simple: bool) -> Vec<u8> {
@@ -231,15 +239,12 @@ fn fill(template: &str, values: &[(&str, &[u8])]) -> Vec<u8> {
     while let Some(at) = rest.find('$') {
         filled.extend_from_slice(&rest.as_bytes()[..at]);
         rest = &rest[at..];
-        match values.iter().find(|(place, _)| rest.starts_with(place)) {
-            Some((place, value)) => {
-                filled.extend_from_slice(value);
-                rest = &rest[place.len()..];
-            }
-            None => {
-                filled.push(b'$');
-                rest = &rest[1..];
-            }
+        if let Some((place, value)) = values.iter().find(|(place, _)| rest.starts_with(place)) {
+            filled.extend_from_slice(value);
+            rest = &rest[place.len()..];
+        } else {
+            filled.push(b'$');
+            rest = &rest[1..];
         }
     }
     filled.extend_from_slice(rest.as_bytes());

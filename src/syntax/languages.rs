@@ -149,10 +149,10 @@ fn add(
     let mut table: toml::Table = text.parse().map_err(|error: toml::de::Error| {
         GrammarError::Toml { file: file.clone(), message: error.to_string().trim_end().to_owned() }
     })?;
-    let named = table.get("name").and_then(toml::Value::as_str);
-    let name = named.or(source.folder.rsplit('/').next()).unwrap_or_default().to_owned();
+    let given = table.get("name").and_then(toml::Value::as_str);
+    let name = given.or(source.folder.rsplit('/').next()).unwrap_or_default().to_owned();
     let inherits = table.remove("inherits");
-    let replaces = table.remove("replaces");
+    let dropped = table.remove("replaces");
     let base = match inherits.as_ref().and_then(toml::Value::as_str) {
         Some(parent) => Some(drafts.get(parent).cloned().ok_or_else(|| GrammarError::Toml {
             file: file.clone(),
@@ -174,7 +174,7 @@ fn add(
         })
         .collect();
     let replaced = |query: &QueryText| {
-        let names = replaces.iter().filter_map(toml::Value::as_array).flatten();
+        let names = dropped.iter().filter_map(toml::Value::as_array).flatten();
         let mut files = names.filter_map(|name| Some(format!("/{}.scm", name.as_str()?)));
         files.any(|file| query.file.ends_with(&file))
     };
@@ -200,12 +200,12 @@ fn language(draft: Draft) -> Result<Language, GrammarError> {
     let grammar: Grammar = draft.toml.try_into().map_err(|error: toml::de::Error| {
         GrammarError::Toml { file: file.clone(), message: error.to_string().trim_end().to_owned() }
     })?;
-    let known = GRAMMARS.iter().find(|(key, _)| *key == grammar.grammar);
+    let known = GRAMMARS.iter().find(|(key, _)| *key == grammar.parser);
     let Some((_, function)) = known else {
         let known: Vec<&str> = GRAMMARS.iter().map(|(key, _)| *key).collect();
         return Err(GrammarError::UnknownGrammar {
             file,
-            grammar: grammar.grammar,
+            grammar: grammar.parser,
             known: known.join(", "),
         });
     };

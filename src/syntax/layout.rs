@@ -25,7 +25,13 @@ pub fn delete(parsed: &Parsed, language: &Language, statements: &[usize]) -> Vec
     for (block, indices) in by_block {
         delete_in_block(parsed, language, block, &indices, &mut edits);
     }
-    edits.sort_by_key(|edit| edit.range.start);
+    edits.sort_by_key(|edit| (edit.range.start, edit.range.end));
+    // Two deletions may both have taken the blank lines between them.
+    let mut taken = 0;
+    for edit in &mut edits {
+        edit.range.start = edit.range.start.max(taken).min(edit.range.end);
+        taken = taken.max(edit.range.end);
+    }
     edits
 }
 
@@ -193,20 +199,22 @@ pub(super) fn moved_out(parsed: &Parsed, block: usize, at: usize) -> Option<Vec<
 
 /// Whether an expression binds tighter than any operator put beside it, by its text: no blanks or
 /// operators outside brackets and quotes.
-pub(super) fn is_simple(text: &[u8]) -> bool {
+pub fn is_simple(text: &[u8]) -> bool {
     let mut depth = 0usize;
     let mut quote = None;
     for byte in text {
-        match (quote, byte) {
-            (Some(open), byte) if open == *byte => quote = None,
-            (Some(_), _) => {}
-            (None, b'"' | b'\'') => quote = Some(*byte),
-            (None, b'(' | b'[' | b'{') => depth += 1,
-            (None, b')' | b']' | b'}') => depth = depth.saturating_sub(1),
-            (None, byte) if depth == 0 => {
+        if let Some(open) = quote {
+            quote = (open != *byte).then_some(open);
+            continue;
+        }
+        match byte {
+            b'"' | b'\'' => quote = Some(*byte),
+            b'(' | b'[' | b'{' => depth += 1,
+            b')' | b']' | b'}' => depth = depth.saturating_sub(1),
+            byte if depth == 0 && byte.is_ascii() => {
                 let plain = byte.is_ascii_alphanumeric()
                     || matches!(byte, b'_' | b'.' | b':' | b'$' | b'@');
-                if !plain && byte.is_ascii() {
+                if !plain {
                     return false;
                 }
             }

@@ -75,6 +75,13 @@ impl Parsed {
         &self.lists.comments
     }
 
+    /// Whether the offset is in a test, or in a part of a code file that is there for tests.
+    pub fn is_test_code(&self, offset: usize) -> bool {
+        let spans = &self.lists.test_code;
+        let before = spans.partition_point(|span| span.start <= offset);
+        before.checked_sub(1).is_some_and(|at| offset < spans[at].end)
+    }
+
     /// Parameters, then locals.
     pub fn names_in(&self, function: usize) -> Vec<&str> {
         let Some(function) = self.functions().get(function) else { return Vec::new() };

@@ -39,6 +39,8 @@ pub(super) enum Flag {
     Local = 1 << 12,
     /// Adds one to the complexity.
     Branch = 1 << 13,
+    /// Holds tests inside a code file.
+    Suite = 1 << 14,
 }
 
 /// Those that own the parts captured in the same match.
@@ -79,6 +81,7 @@ fn flag(name: &str) -> Option<Flag> {
         "leading" => Flag::Leading,
         "local" => Flag::Local,
         "branch" => Flag::Branch,
+        "suite" => Flag::Suite,
         _ => return None,
     })
 }
@@ -239,12 +242,11 @@ fn add_match(
     let role = |index: u32| compiled.roles[index as usize];
     for capture in captures {
         let entry = match role(capture.index) {
-            Role::Private => continue,
             Role::Part(Part::Name) => {
                 map.entry(capture.node.id()).or_default().flags |= Flag::Skip as u32;
                 continue;
             }
-            Role::Part(_) => continue,
+            Role::Part(_) | Role::Private => continue,
             _ => map.entry(capture.node.id()).or_default(),
         };
         match role(capture.index) {

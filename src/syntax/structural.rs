@@ -29,10 +29,16 @@ pub struct Mutation {
     pub line: u32,
 }
 
-/// Every mutation of a file, in source order.
+/// Every mutation of a file's code, in source order; tests in it are left alone.
 pub fn mutations(parsed: &Parsed, language: &Language) -> Vec<Mutation> {
     let mut collector = collector::Collector::new(parsed, language);
     expression::mutate(&mut collector);
     statement::mutate(&mut collector);
-    collector.finish()
+    let mut found = collector.finish();
+    found.retain(|mutation| !is_of_tests(parsed, &mutation.edits));
+    found
+}
+
+fn is_of_tests(parsed: &Parsed, edits: &[Edit]) -> bool {
+    edits.first().is_some_and(|edit| parsed.is_test_code(edit.range.end.max(1) - 1))
 }

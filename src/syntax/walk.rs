@@ -20,6 +20,8 @@ pub(super) struct Lists {
     pub(super) expressions: Vec<Expression>,
     pub(super) imports: Vec<Import>,
     pub(super) comments: Vec<Span>,
+    /// Tests and suites, the outermost ones, in source order.
+    pub(super) test_code: Vec<Span>,
     /// Names where they are declared, in source order.
     pub(super) declared: Vec<Span>,
     pub(super) attribute_names: BTreeSet<String>,
@@ -146,6 +148,10 @@ impl Walk<'_> {
         }
         if roles.is(Flag::Test) && place.test.is_none() {
             self.test(node, roles, whole.clone(), child);
+        }
+        let apart = self.lists.test_code.last().is_none_or(|last| last.end <= whole.start);
+        if apart && (roles.is(Flag::Suite) || roles.is(Flag::Test)) {
+            self.lists.test_code.push(whole.clone());
         }
         if roles.is(Flag::Assertion) {
             let assertion =
@@ -422,7 +428,6 @@ fn stands_alone(source: &[u8], offset: usize) -> bool {
 /// Nothing but blanks and at most one newline is between.
 fn adjacent(source: &[u8], end: usize, start: usize) -> bool {
     source.get(end..start).is_some_and(|gap| {
-        gap.iter().all(u8::is_ascii_whitespace)
-            && gap.iter().filter(|byte| **byte == b'\n').count() <= 1
+        gap.iter().all(u8::is_ascii_whitespace) && crate::text::lines(gap).count() <= 2
     })
 }

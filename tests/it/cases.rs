@@ -1,5 +1,6 @@
 //! Case files: what goes in and what must come out, as text. `UPDATE_EXPECT=1` rewrites what comes
 //! out; read the difference before it is committed.
+#![allow(clippy::disallowed_methods, reason = "tests may start processes and read the environment")]
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -31,6 +32,12 @@ impl Home {
         fs::write(path, content).unwrap();
     }
 
+    /// A copy of an example as the repository.
+    pub(crate) fn copy_example(&self, name: &str) {
+        let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples").join(name);
+        copy(&example, &self.root().join("repo"));
+    }
+
     /// The binary, in `repo`, with a cleared environment.
     pub(crate) fn binary(&self) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_ssr-mcp"));
@@ -45,8 +52,27 @@ impl Home {
 
     /// What differs from run to run, replaced.
     pub(crate) fn normalised(&self, text: &str) -> String {
-        text.replace(&self.root().display().to_string(), "$ROOT")
-            .replace(env!("CARGO_PKG_VERSION"), "$VERSION")
+        let text = text
+            .replace(&self.root().display().to_string(), "$ROOT")
+            .replace(env!("CARGO_PKG_VERSION"), "$VERSION");
+        // A workspace's state directory is named by 16 digits of a digest of its root.
+        let mut parts = text.split("/state/ssr-mcp/");
+        let first = parts.next().unwrap_or_default().to_owned();
+        parts.fold(first, |done, part| {
+            done + "/state/ssr-mcp/$KEY" + part.trim_start_matches(|c: char| c.is_ascii_hexdigit())
+        })
+    }
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
+        let (source, target) = (entry.path(), to.join(entry.file_name()));
+        if source.is_dir() {
+            copy(&source, &target);
+        } else {
+            fs::copy(&source, &target).unwrap();
+        }
     }
 }
 

@@ -1,7 +1,8 @@
 //! The command line, as a user meets it: the real binary.
 
 use crate::cases::{self, ARTIFACT, Home};
-use std::io::Write;
+use std::fmt::Write as _;
+use std::io::{BufRead, BufReader, Write};
 use std::process::{Output, Stdio};
 
 /// Runs `ssr-mcp` with arguments as a shell would split them (no quotes), and a text on its input.
@@ -15,7 +16,7 @@ fn run(home: &Home, arguments: &str, input: &str) -> Output {
         .spawn()
         .unwrap();
     // A command that does not read its input may have closed it already.
-    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap_or_default();
     child.wait_with_output().unwrap()
 }
 
@@ -33,14 +34,14 @@ fn played(home: &Home, case: &str) -> String {
     let mut lines = case.lines().peekable();
     while let Some(line) = lines.next() {
         if line.starts_with('#') {
-            now.push_str(&format!("{line}\n"));
+            writeln!(now, "{line}").unwrap();
         }
         let Some(arguments) = line.strip_prefix("$ ssr-mcp") else { continue };
         let mut input = String::new();
-        now.push_str(&format!("{line}\n"));
+        writeln!(now, "{line}").unwrap();
         while let Some(text) = lines.next_if(|line| line.starts_with("< ")) {
-            now.push_str(&format!("{text}\n"));
-            input.push_str(&format!("{}\n", &text[2..]));
+            writeln!(now, "{text}").unwrap();
+            writeln!(input, "{}", &text[2..]).unwrap();
         }
         let output = run(home, arguments, &input);
         for (mark, bytes) in [("out", &output.stdout), ("err", &output.stderr)] {
@@ -49,7 +50,7 @@ fn played(home: &Home, case: &str) -> String {
                 now.push('\n');
             }
         }
-        now.push_str(&format!("exit {}\n\n", output.status.code().unwrap_or(-1)));
+        writeln!(now, "exit {}\n", output.status.code().unwrap_or(-1)).unwrap();
     }
     now
 }
@@ -93,7 +94,8 @@ fn arguments_that_cannot_be_used_end_with_2() {
 #[test]
 fn help_and_version_end_with_0_on_standard_output() {
     for arguments in ["--help", "--version", "play --help", "help score"] {
-        let output = run(&Home::new(), arguments, "");
+        let home = Home::new();
+        let output = run(&home, arguments, "");
         assert_eq!(output.status.code(), Some(0), "{arguments}");
         assert!(!output.stdout.is_empty() && output.stderr.is_empty(), "{arguments}: {output:?}");
     }
@@ -116,6 +118,7 @@ fn with_json_the_last_line_of_standard_output_is_one_object() {
     check_last_line("parse ../half --json", "");
     check_last_line("doctor --json", "");
     check_last_line("status --json", "");
+    check_last_line("status ../nowhere --json", "");
     check_last_line("play --json", "");
     check_last_line("check ../bug --json", "");
     check_last_line("solve ../bug --json", "");
@@ -124,7 +127,8 @@ fn with_json_the_last_line_of_standard_output_is_one_object() {
 
 #[test]
 fn a_reader_that_is_gone_is_a_quiet_end() {
-    let mut child = Home::new()
+    let home = Home::new();
+    let mut child = home
         .binary()
         .args(["score", "--solved", "2"])
         .stdout(Stdio::piped())
@@ -139,7 +143,8 @@ fn a_reader_that_is_gone_is_a_quiet_end() {
 
 #[test]
 fn without_home_and_state_directory_the_sentence_names_home() {
-    let output = Home::new().binary().env_remove("HOME").arg("status").output().unwrap();
+    let home = Home::new();
+    let output = home.binary().env_remove("HOME").arg("status").output().unwrap();
     assert_eq!(output.status.code(), Some(3));
     assert!(String::from_utf8_lossy(&output.stderr).contains("HOME is not set"), "{output:?}");
 }
@@ -179,4 +184,103 @@ fn nothing_is_written_to_the_repository() {
         .collect();
     names.sort();
     assert_eq!(names, ["a.py", "test_a.py"]);
+}
+
+#[test]
+fn an_interrupt_ends_a_run_promptly_with_3() {
+    let home = home_with_artifact();
+    home.write("bug/test_parser.py", "import signal\nsignal.pause()\n");
+    let mut child = home
+        .binary()
+        .args(["parse", "../bug", "--json"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    assert_eq!(lines.next().unwrap().unwrap(), "running the artifact's parser");
+    let pid = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    assert_eq!(lines.next().unwrap().unwrap(), "ssr-mcp: cancelled");
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(3));
+    assert_eq!(
+        String::from_utf8_lossy(&output.stdout),
+        "{\"error\":\"cancelled\",\"kind\":\"cancelled\"}\n"
+    );
+}
+
+/// The last line of standard output as JSON.
+#[track_caller]
+fn answer(home: &Home, arguments: &str) -> serde_json::Value {
+    let output = run(home, arguments, "");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    serde_json::from_str(text.lines().last().unwrap_or_default())
+        .unwrap_or_else(|error| panic!("{arguments}: {error}: {output:?}"))
+}
+
+#[test]
+fn a_bug_of_a_real_repository_goes_the_whole_way() {
+    let home = Home::new();
+    home.copy_example("ledger");
+    let before = listing(&home);
+    let injected = answer(&home, "inject --seed 1 --out ../bug --json");
+    assert_eq!(injected["valid"], true, "{injected}");
+    let id = injected["artifact"].as_str().unwrap();
+    let checked = answer(&home, "check ../bug --json");
+    assert_eq!(checked["artifact"], id);
+    assert_eq!(checked["checks"].as_array().map(Vec::len), Some(9), "{checked}");
+    let solved = answer(&home, &format!("solve {} --attempts 1 --seed 1 --json", &id[..10]));
+    assert_eq!(solved["attempts"].as_array().map(Vec::len), Some(1), "{solved}");
+    // The reverse of the bug is a repair; nothing is none.
+    std::fs::write(home.root().join("none.diff"), "").unwrap();
+    let graded = answer(&home, "grade ../bug ../none.diff --json");
+    assert_eq!((&graded["solved"], &graded["code"]), (&false.into(), &"no_patch".into()));
+    let bug = std::fs::read(home.root().join("bug/bug_inject.diff")).unwrap();
+    let repair = ssr_mcp::diff::Patch::parse(&bug).unwrap().reversed().to_bytes();
+    std::fs::write(home.root().join("repair.diff"), repair).unwrap();
+    let graded = answer(&home, "grade ../bug ../repair.diff --json");
+    assert_eq!((&graded["solved"], &graded["code"]), (&true.into(), &"solved".into()), "{graded}");
+    assert_eq!(listing(&home), before, "the repository was written to");
+}
+
+#[test]
+fn play_gives_one_object_and_one_csv_line_a_round() {
+    let home = Home::new();
+    home.copy_example("ledger");
+    let arguments = "play --rounds 2 --attempts 1 --seed 5 --csv ../rounds.csv --json";
+    let output = run(&home, arguments, "");
+    let text = String::from_utf8(output.stdout).unwrap();
+    let rounds: Vec<serde_json::Value> =
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(rounds.len(), 2, "{text}");
+    let keys: Vec<_> = rounds[0].as_object().unwrap().keys().take(9).cloned().collect();
+    assert_eq!(
+        keys.join(" "),
+        "round artifact strategy valid failed_check inject_reward solve_rate solve_rewards seconds"
+    );
+    assert_eq!((&rounds[0]["seed"], &rounds[1]["seed"]), (&5.into(), &6.into()));
+    let csv = std::fs::read_to_string(home.root().join("rounds.csv")).unwrap();
+    assert!(csv.starts_with("step,inject_r,solve_r,solve_rate,wrong_book_size,"), "{csv}");
+    assert_eq!(csv.lines().count(), 3, "{csv}");
+    let status = answer(&home, "status --json");
+    assert_eq!(status["rounds"], 2, "{status}");
+}
+
+/// Paths and contents of the repository.
+fn listing(home: &Home) -> Vec<(std::path::PathBuf, Vec<u8>)> {
+    let mut files = Vec::new();
+    let mut dirs = vec![home.root().join("repo")];
+    while let Some(dir) = dirs.pop() {
+        for entry in std::fs::read_dir(dir).unwrap().map(Result::unwrap) {
+            if entry.path().is_dir() {
+                dirs.push(entry.path());
+            } else {
+                files.push((entry.path(), std::fs::read(entry.path()).unwrap()));
+            }
+        }
+    }
+    files.sort();
+    files
 }

@@ -1,5 +1,9 @@
 //! Every language on its samples: what is found in them, and that every edit made of them parses.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by it")]
+#![allow(clippy::disallowed_methods, reason = "tests read UPDATE_EXPECT")]
+
+use ssr_mcp::dice::Dice;
 use ssr_mcp::syntax::{
     ExpressionKind, GrammarSource, Language, Languages, Parsed, StatementKind, structural,
 };
@@ -68,10 +72,10 @@ fn describe(name: &str, parsed: &Parsed, language: &Language) -> String {
             .unwrap();
     }
     for assertion in parsed.assertions() {
-        let test = assertion.test.map(|test| parsed.tests()[test].name.clone());
+        let within = assertion.test.map(|id| parsed.tests()[id].name.clone());
         let source = String::from_utf8_lossy(parsed.text(&assertion.range)).into_owned();
         let first = source.lines().next().unwrap_or_default();
-        writeln!(text, "assertion in {}: {first}", test.as_deref().unwrap_or("-")).unwrap();
+        writeln!(text, "assertion in {}: {first}", within.as_deref().unwrap_or("-")).unwrap();
     }
     for import in parsed.imports() {
         writeln!(text, "import {} {:?}", import.module, import.names).unwrap();
@@ -306,8 +310,8 @@ fn crlf_files_keep_their_line_ends() {
     let early = early.iter().filter(|it| it.operator == structural::Operator::EarlyReturn);
     for mutation in early {
         let edited = apply_edits(&source, &mutation.edits).unwrap();
-        let bare = edited.iter().filter(|byte| **byte == b'\n').count();
-        assert_eq!(bare, edited.windows(2).filter(|pair| pair == b"\r\n").count());
+        let edited = String::from_utf8(edited).unwrap();
+        assert_eq!(edited.matches('\n').count(), edited.matches("\r\n").count());
     }
 }
 
@@ -409,4 +413,72 @@ fn what_is_wrong_with_a_grammar_is_told_with_its_file_and_line() {
     assert!(error.contains("`cobol` is not built in"), "{error}");
     let error = user("u/y", None, None).err().unwrap();
     assert!(error.starts_with("u/y/grammar.toml"), "{error}");
+}
+
+#[test]
+fn any_statements_deleted_together_leave_a_file_that_parses() {
+    let languages = Languages::builtin();
+    let mut offenders = Vec::new();
+    for name in LANGUAGES {
+        let language = languages.by_name(name).unwrap();
+        for (file, source) in samples(name) {
+            let parsed = language.parse(source.clone());
+            let mut dice = Dice::new(7).fork(&file);
+            let removable: Vec<usize> = (0..parsed.statements().len())
+                .filter(|id| parsed.statements()[*id].block.is_some())
+                .collect();
+            for _ in 0..40 {
+                let count = 1 + dice.below(removable.len().max(2) / 2);
+                let chosen: Vec<usize> =
+                    (0..count).filter_map(|_| dice.pick(&removable).copied()).collect();
+                let edits = structural::delete(&parsed, language, &chosen);
+                let edited = apply_edits(&source, &edits).unwrap();
+                if language.syntax_errors(&edited) > 0 {
+                    offenders
+                        .push(format!("{file} {chosen:?}:\n{}", String::from_utf8_lossy(&edited)));
+                }
+            }
+        }
+    }
+    assert!(offenders.is_empty(), "{} times, first\n{}", offenders.len(), offenders[0]);
+}
+
+#[test]
+fn broken_files_are_read_without_a_panic() {
+    let languages = Languages::builtin();
+    for name in ["python", "rust", "javascript", "c", "go"] {
+        let language = languages.by_name(name).unwrap();
+        for (file, source) in samples(name) {
+            let mut dice = Dice::new(3).fork(&file);
+            for _ in 0..15 {
+                let mut broken = source.clone();
+                for _ in 0..dice.below(9) {
+                    let at = dice.below(broken.len());
+                    broken[at] = [b'(', b'"', 0xe9, b'\n', 0, b'}', b'\t'][dice.below(7)];
+                }
+                broken.truncate(dice.below(broken.len() + 1));
+                let parsed = language.parse(broken.clone());
+                for (kind, edits) in candidates(&parsed, language) {
+                    assert!(apply_edits(&broken, &edits).is_ok(), "{file}: {kind}: {edits:?}");
+                }
+                for at in 0..broken.len() {
+                    parsed.function_at(at);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn tests_inside_a_code_file_are_no_code() {
+    let languages = Languages::builtin();
+    let language = languages.by_name("rust").unwrap();
+    let source = std::fs::read(root().join("rust/samples/version.rs")).unwrap();
+    let tests = source.windows(9).position(|text| text == b"mod tests").unwrap();
+    let parsed = language.parse(source);
+    let edits = structural::mutations(&parsed, language).into_iter().map(|it| it.edits);
+    let removed = structural::removals(&parsed, language).into_iter().map(|it| it.edits);
+    let all: Vec<_> = edits.chain(removed).flatten().collect();
+    assert!(all.len() > 100);
+    assert!(all.iter().all(|edit| edit.range.end < tests));
 }

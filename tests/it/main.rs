@@ -18,6 +18,7 @@ mod mcp;
 mod real;
 mod runner;
 mod sandbox;
+mod solver;
 mod store;
 mod support;
 mod tidy;

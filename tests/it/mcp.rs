@@ -1,26 +1,30 @@
 //! The MCP face: hand-written messages to the real binary, and a client that others wrote.
+#![allow(clippy::disallowed_methods, reason = "the client that others wrote is a process")]
 
 use crate::cases::{self, ARTIFACT, Home};
 use serde_json::{Value, json};
-use std::io::{BufRead, BufReader, Write};
+use std::fmt::Write as _;
+use std::io::{BufRead, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 /// How long an answer is waited for; reached only when something hangs.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A server and the two ends of its pipe. Dropping it closes the pipe and wants a clean exit with
 /// nothing left unread.
-struct Client {
+struct Client<'a> {
+    /// Lives as long as the server runs in it.
+    _home: &'a Home,
     child: Child,
     input: Option<ChildStdin>,
     messages: Receiver<String>,
 }
 
-impl Client {
-    fn new(home: &Home) -> Self {
+impl<'a> Client<'a> {
+    fn new(home: &'a Home) -> Self {
         let mut child = home
             .binary()
             .arg("--stdio")
@@ -39,18 +43,19 @@ impl Client {
             }
         });
         let input = child.stdin.take();
-        Self { child, input, messages }
+        Self { _home: home, child, input, messages }
     }
 
     /// A client that has shaken hands.
-    fn ready(home: &Home) -> Self {
+    fn ready(home: &'a Home) -> Self {
         let mut client = Self::new(home);
         client.call(
             "initialize",
-            json!({ "protocolVersion": "2025-06-18", "capabilities": {},
+            &json!({ "protocolVersion": "2025-06-18", "capabilities": {},
                     "clientInfo": { "name": "test", "version": "0" } }),
         );
-        client.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }).to_string());
+        client
+            .send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }).to_string());
         client
     }
 
@@ -64,8 +69,10 @@ impl Client {
     }
 
     /// Sends a request and gives its answer, skipping notifications.
-    fn call(&mut self, method: &str, params: Value) -> Value {
-        self.send(&json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string());
+    fn call(&mut self, method: &str, params: &Value) -> Value {
+        self.send(
+            &json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string(),
+        );
         loop {
             let message = self.receive();
             if message.get("id").is_some() {
@@ -74,12 +81,12 @@ impl Client {
         }
     }
 
-    fn tool(&mut self, name: &str, arguments: Value) -> Value {
-        self.call("tools/call", json!({ "name": name, "arguments": arguments }))["result"].take()
+    fn tool(&mut self, name: &str, arguments: &Value) -> Value {
+        self.call("tools/call", &json!({ "name": name, "arguments": arguments }))["result"].take()
     }
 }
 
-impl Drop for Client {
+impl Drop for Client<'_> {
     fn drop(&mut self) {
         drop(self.input.take());
         let deadline = Instant::now() + PATIENCE;
@@ -108,15 +115,15 @@ fn played(home: &Home, case: &str) -> String {
     let mut now = String::new();
     for line in case.lines() {
         if line.starts_with('#') {
-            now.push_str(&format!("{line}\n"));
+            writeln!(now, "{line}").unwrap();
         }
         let Some(message) = line.strip_prefix("--> ") else { continue };
-        now.push_str(&format!("{line}\n"));
+        writeln!(now, "{line}").unwrap();
         client.send(message);
         let sent: Value = serde_json::from_str(message).unwrap_or_default();
         if sent.get("id").is_some() {
             let answer = serde_json::to_string_pretty(&client.receive()).unwrap();
-            now.push_str(&format!("{}\n\n", home.normalised(&answer)));
+            writeln!(now, "{}\n", home.normalised(&answer)).unwrap();
         }
     }
     now
@@ -136,7 +143,8 @@ fn every_case_of_the_server_says_what_it_said() {
 
 #[test]
 fn every_schema_is_one_that_every_client_takes() {
-    let listed = Client::ready(&Home::new()).call("tools/list", json!({}));
+    let home = Home::new();
+    let listed = Client::ready(&home).call("tools/list", &json!({}));
     let tools = listed["result"]["tools"].as_array().unwrap();
     assert_eq!(tools.len(), 6);
     for tool in tools {
@@ -161,19 +169,19 @@ fn every_schema_is_one_that_every_client_takes() {
 
 #[test]
 fn both_halves_of_a_result_are_the_same_complete_answer() {
-    let mut client = Client::ready(&Home::new());
-    for arguments in [json!({ "solved": 2 }), json!({ "solved": 99 })] {
-        let result = client.tool("score_reward", arguments);
-        let text: Value =
-            serde_json::from_str(result["content"][0]["text"].as_str().unwrap()).unwrap();
-        assert_eq!(text, result["structuredContent"]);
-    }
+    let home = Home::new();
+    let mut client = Client::ready(&home);
+    let result = client.tool("score_reward", &json!({ "solved": 2 }));
+    let text: Value = serde_json::from_str(result["content"][0]["text"].as_str().unwrap()).unwrap();
+    assert_eq!(text, result["structuredContent"]);
+    assert_eq!(result["content"].as_array().map(Vec::len), Some(1));
 }
 
 #[test]
 fn an_unknown_argument_is_ignored_with_a_note() {
-    let result = Client::ready(&Home::new())
-        .tool("score_reward", json!({ "solved": 2, "wait_for_previous": true }));
+    let home = Home::new();
+    let result = Client::ready(&home)
+        .tool("score_reward", &json!({ "solved": 2, "wait_for_previous": true }));
     assert_eq!(result["isError"], false, "{result}");
     let notes = result["structuredContent"]["notes"].to_string();
     assert!(notes.contains("wait_for_previous"), "{result}");
@@ -181,38 +189,107 @@ fn an_unknown_argument_is_ignored_with_a_note() {
 
 #[test]
 fn what_the_harness_cannot_do_is_a_result_and_not_a_protocol_error() {
-    let mut client = Client::ready(&Home::new());
+    let home = Home::new();
+    let mut client = Client::ready(&home);
     for (tool, arguments) in [
         ("inject_bug", json!({})),
         ("inject_bug", json!({ "repo": "/nowhere" })),
         ("check_artifact", json!({})),
         ("check_artifact", json!({ "artifact_files": { "bug_inject.diff": "x" } })),
         ("solve", json!({ "artifact_folder": "/nowhere" })),
-        ("workspace_status", json!({})),
+        ("workspace_status", json!({ "repo": "/nowhere" })),
         ("score_reward", json!({ "solved": "two" })),
     ] {
-        let result = client.tool(tool, arguments);
+        let result = client.tool(tool, &arguments);
         assert_eq!(result["isError"], true, "{tool}: {result}");
-        let sentence = result["structuredContent"]["error"].as_str().unwrap();
+        // Nothing structured: it would not fit the tool's output schema.
+        assert!(result.get("structuredContent").is_none(), "{tool}: {result}");
+        let sentence = result["content"][0]["text"].as_str().unwrap();
         assert!(sentence.len() > 20 && !sentence.contains("panicked"), "{tool}: {sentence}");
     }
 }
 
 #[test]
 fn the_2026_era_is_served_without_a_handshake() {
-    let mut client = Client::new(&Home::new());
+    let home = Home::new();
+    let mut client = Client::new(&home);
     let meta = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "0" },
         "io.modelcontextprotocol/clientCapabilities": {},
     });
-    let discovered = client.call("server/discover", json!({ "_meta": meta }));
+    let discovered = client.call("server/discover", &json!({ "_meta": meta }));
     assert!(discovered["result"]["supportedVersions"].to_string().contains("2026-07-28"));
     let called = client.call(
         "tools/call",
-        json!({ "_meta": meta, "name": "score_reward", "arguments": { "solved": 2 } }),
+        &json!({ "_meta": meta, "name": "score_reward", "arguments": { "solved": 2 } }),
     );
     assert_eq!(called["result"]["structuredContent"]["solve_rate"], 0.25, "{called}");
+}
+
+/// An artifact whose parser never ends.
+fn endless() -> Value {
+    let mut files: serde_json::Map<String, Value> =
+        ARTIFACT.iter().map(|(name, content)| ((*name).to_owned(), json!(content))).collect();
+    files.insert("test_parser.py".to_owned(), json!("import signal\nsignal.pause()\n"));
+    Value::Object(files)
+}
+
+/// Processes that a process has started and that still run.
+fn children(parent: u32) -> Vec<String> {
+    let tasks = std::fs::read_dir(format!("/proc/{parent}/task")).unwrap();
+    let of_task = |task: std::io::Result<std::fs::DirEntry>| {
+        std::fs::read_to_string(task.unwrap().path().join("children")).unwrap_or_default()
+    };
+    tasks
+        .map(of_task)
+        .flat_map(|list| list.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
+        .collect()
+}
+
+#[test]
+fn a_call_tells_its_progress_and_ends_its_run_when_it_is_cancelled() {
+    let home = Home::new();
+    let mut client = Client::ready(&home);
+    let call = json!({
+        "jsonrpc": "2.0", "id": "endless", "method": "tools/call",
+        "params": { "name": "run_parser", "_meta": { "progressToken": "p" },
+                    "arguments": { "artifact_files": endless(), "log": "" } }
+    });
+    client.send(&call.to_string());
+    let progress = client.receive();
+    assert_eq!(progress["method"], "notifications/progress", "{progress}");
+    assert_eq!(progress["params"]["progressToken"], "p");
+    let deadline = Instant::now() + PATIENCE;
+    while children(client.child.id()).is_empty() {
+        assert!(Instant::now() < deadline, "the parser was never started");
+        std::thread::yield_now();
+    }
+    let cancel = json!({ "requestId": "endless", "reason": "enough" });
+    client.send(
+        &json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": cancel })
+            .to_string(),
+    );
+    while !children(client.child.id()).is_empty() {
+        assert!(Instant::now() < deadline, "the parser still runs");
+        std::thread::yield_now();
+    }
+    assert_eq!(client.tool("score_reward", &json!({ "solved": 2 }))["isError"], false);
+}
+
+#[test]
+fn a_client_that_leaves_takes_its_run_with_it() {
+    let home = Home::new();
+    let mut client = Client::ready(&home);
+    client.send(
+        &json!({
+            "jsonrpc": "2.0", "id": "endless", "method": "tools/call",
+            "params": { "name": "run_parser", "_meta": { "progressToken": "p" },
+                        "arguments": { "artifact_files": endless(), "log": "" } }
+        })
+        .to_string(),
+    );
+    assert_eq!(client.receive()["method"], "notifications/progress");
 }
 
 /// The MCP Inspector's command line, from npm, once for all runs of the tests. `None` where it
@@ -235,8 +312,8 @@ fn inspector() -> Option<PathBuf> {
     Some(program)
 }
 
-#[track_caller]
-fn inspect(program: &Path, home: &Home, arguments: &[&str]) -> Value {
+/// Its exit code, its standard output, and both its streams.
+fn run_inspector(program: &Path, home: &Home, arguments: &[&str]) -> (Option<i32>, String, String) {
     let output = Command::new(program)
         .args(["--cli", env!("CARGO_BIN_EXE_ssr-mcp"), "--stdio", "--format", "json"])
         .args(arguments)
@@ -244,10 +321,16 @@ fn inspect(program: &Path, home: &Home, arguments: &[&str]) -> Value {
         .current_dir(home.root().join("repo"))
         .output()
         .unwrap();
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.success(), "{arguments:?}: {:?}\n{text}\n{complaint}", output.status);
-    serde_json::from_str(&text).unwrap()
+    let answer = String::from_utf8_lossy(&output.stdout).into_owned();
+    let both = format!("{answer}{}", String::from_utf8_lossy(&output.stderr));
+    (output.status.code(), answer, both)
+}
+
+#[track_caller]
+fn inspect(program: &Path, home: &Home, arguments: &[&str]) -> Value {
+    let (code, answer, both) = run_inspector(program, home, arguments);
+    assert_eq!(code, Some(0), "{arguments:?}: {both}");
+    serde_json::from_str(&answer).unwrap()
 }
 
 #[test]
@@ -262,5 +345,27 @@ fn mcp_inspector_lists_and_calls_the_tools_in_both_eras() {
         let arguments = ["--tool-arg", "solved=2", "attempts=8"];
         let called = inspect(&program, &home, &[&call[..], &arguments[..]].concat());
         assert_eq!(called["result"]["structuredContent"]["inject_reward"], 0.55, "{era}: {called}");
+        // An error passes a client that validates, too; its own exit code says that it is one.
+        let refused = [&call[..], &["--tool-arg", "solved=9"][..]].concat();
+        let (code, _, text) = run_inspector(&program, &home, &refused);
+        assert_ne!(code, Some(0), "{era}: {text}");
+        assert!(text.contains("more than the 8 attempts"), "{era}: {text}");
     }
+}
+
+#[test]
+fn mcp_inspector_has_a_bug_injected_into_a_real_repository() {
+    let Some(program) = inspector() else { return };
+    let home = Home::new();
+    home.copy_example("ledger");
+    let call = ["--method", "tools/call", "--tool-name", "inject_bug", "--tool-arg", "seed=1"];
+    let called = inspect(&program, &home, &call);
+    let answer = &called["result"]["structuredContent"];
+    assert_eq!(answer["valid"], true, "{called}");
+    assert_eq!(answer["report"]["sandbox"], "A", "{called}");
+    let folder = Path::new(answer["out"].as_str().unwrap());
+    assert!(folder.join("bug_inject.diff").is_file(), "{called}");
+    let status = ["--method", "tools/call", "--tool-name", "workspace_status"];
+    let status = inspect(&program, &home, &status);
+    assert_eq!(status["result"]["structuredContent"]["artifacts"], 1, "{status}");
 }

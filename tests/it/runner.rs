@@ -62,6 +62,17 @@ impl Repository {
     }
 }
 
+/// A copy of a directory, less what tools built in it.
+fn copy_of(place: &Path) -> Repository {
+    let repository = Repository::with(&[]);
+    for path in Disk(place.to_owned()).paths() {
+        let target = repository.root().join(path.as_str());
+        std::fs::create_dir_all(target.parent().unwrap()).unwrap();
+        std::fs::copy(place.join(path.as_str()), target).unwrap();
+    }
+    repository
+}
+
 fn cargo_home() -> PathBuf {
     let home = std::env::var_os("HOME").map(PathBuf::from).unwrap_or_default();
     std::env::var_os("CARGO_HOME").map_or(home.join(".cargo"), PathBuf::from)

@@ -1,5 +1,8 @@
 //! The real sandbox on this machine. Every test also runs as a plain user: see `without_root`.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking, its helpers too")]
+#![expect(clippy::disallowed_methods, reason = "tests start servers, and have no configuration")]
+
 mod basics;
 mod bounds;
 mod ending;
@@ -23,7 +26,6 @@ use tempfile::TempDir;
 const HELPER: &str = "SSR_TEST_HELPER";
 
 fn helper() -> PathBuf {
-    #[expect(clippy::disallowed_methods, reason = "tests have no configuration to pass this by")]
     let other = std::env::var_os(HELPER);
     other.map_or_else(|| env!("CARGO_BIN_EXE_ssr-mcp").into(), Into::into)
 }
@@ -110,7 +112,9 @@ fn own(path: &Path) {
     if let Some((uid, gid)) = sandbox().owner() {
         chown(path, Some(uid), Some(gid)).unwrap();
         if path.is_dir() {
-            fs::read_dir(path).unwrap().for_each(|entry| own(&entry.unwrap().path()));
+            for entry in fs::read_dir(path).unwrap() {
+                own(&entry.unwrap().path());
+            }
         }
     }
 }
@@ -122,7 +126,7 @@ fn step(argv: &[&str]) -> Step {
         cwd: PathBuf::new(),
         stdin: Vec::new(),
         merge_stderr: true,
-        deadline: Duration::from_secs(60),
+        deadline: Duration::from_mins(1),
         files: Vec::new(),
         changes: Changes::new(),
         collect: Vec::new(),
@@ -159,10 +163,6 @@ const SERVER: &str = "SSR_TEST_SERVER";
 
 /// This test program again, running one test as a server in a process of its own.
 fn serve(test: &str) -> std::process::Command {
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "a server of its own, to be killed or to hold a secret"
-    )]
     let mut command = std::process::Command::new(std::env::current_exe().unwrap());
     command
         .args([test, "--exact", "--nocapture", "--test-threads=1"])
@@ -172,12 +172,19 @@ fn serve(test: &str) -> std::process::Command {
 }
 
 fn serving() -> bool {
-    #[expect(clippy::disallowed_methods, reason = "set by `serve`")]
     std::env::var_os(SERVER).is_some()
 }
 
 /// Says loudly that a test could not be what it says it is.
 fn not_run(why: &str) {
     use std::io::Write as _;
-    writeln!(std::io::stderr(), "NOT RUN: {why}").unwrap();
+    writeln!(std::io::stderr(), "NOT RUN: {why}").ok();
+}
+
+/// The children of a process.
+fn children(pid: &str) -> Vec<String> {
+    let tasks = fs::read_dir(format!("/proc/{pid}/task")).unwrap();
+    let children =
+        tasks.map(|task| fs::read_to_string(task.unwrap().path().join("children")).unwrap());
+    children.collect::<String>().split_whitespace().map(str::to_owned).collect()
 }

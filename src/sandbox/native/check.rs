@@ -4,12 +4,15 @@ use super::{Error, Step, View};
 use std::path::{Component, Path};
 
 /// Directories that the sandbox makes itself: nothing of the caller's can be put in their place.
-const OURS: &[&str] =
-    &["/", "/tmp", "/dev", "/dev/shm", "/proc", "/sys", "/etc", "/home", "/usr", "/.stage"];
+const OURS: &[&str] = &["/", "/tmp", "/dev", "/dev/shm", "/proc", "/sys", "/etc", "/home", "/usr"];
 
 pub(super) fn view(view: &View) -> Result<(), Error> {
     if view.layers.is_empty() {
         return Err(Error::View("it has no layer".into()));
+    }
+    let sources = view.mounts.iter().map(|mount| &mount.source).chain(&view.layers);
+    if let Some(relative) = sources.into_iter().find(|source| !source.is_absolute()) {
+        return Err(Error::View(format!("{} is not an absolute path", relative.display())));
     }
     let targets = view.mounts.iter().map(|mount| &mount.target);
     for target in targets.chain([&view.root]) {

@@ -157,7 +157,8 @@ impl Command<'_> {
         let cwd = self.cwd();
         rustix::process::chdir(&cwd)
             .map_err(|errno| format!("directory {}: {errno}", cwd.display()))?;
-        default_signals();
+        // An ignored signal stays ignored through exec, and Rust ignores this one.
+        helper::set_disposition(libc::SIGPIPE, libc::SIG_DFL);
         limits::apply(self.limits, self.step.deadline)?;
         close_on_exec()?;
         limits::confine(self.ruleset, self.filter)
@@ -171,15 +172,6 @@ fn c_strings(items: impl Iterator<Item = OsString>) -> Result<Vec<CString>, Stri
                 .map_err(|_| "an argument or variable holds a NUL".to_owned())
         })
         .collect()
-}
-
-/// An ignored signal stays ignored through exec, and Rust ignores SIGPIPE.
-fn default_signals() {
-    #[expect(unsafe_code, reason = "no library resets a disposition without a handler type")]
-    // SAFETY: SIG_DFL installs no code.
-    unsafe {
-        libc::signal(libc::SIGPIPE, libc::SIG_DFL);
-    }
 }
 
 /// A descriptor that some code forgot to mark does not reach the command.

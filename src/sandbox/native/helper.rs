@@ -1,12 +1,14 @@
 //! The helper process: sheds what it inherited, enters new namespaces, forks their first process.
+//! Helpers are forks of the fork server, which does the shedding once.
 
+use super::fork_server::Begin;
 use super::init;
 use super::message::{Policy, Report};
 use super::mounts::last_errno;
 use super::view::Sources;
 use super::wire::Channel;
 use rustix::fs::{Mode, OFlags};
-use rustix::process::{DumpableBehavior, Pid, Signal, WaitOptions};
+use rustix::process::{DumpableBehavior, Pid, PidfdFlags, Signal, WaitOptions};
 use rustix::thread::UnshareFlags;
 use rustix::{process, thread};
 use std::os::fd::{AsFd as _, FromRawFd as _, OwnedFd};
@@ -21,11 +23,38 @@ pub(super) const OUTER: u32 = 64738;
 /// The uid and gid that a command sees as its own.
 pub(super) const INNER: u32 = 1000;
 
-/// Never returns to the program's own `main`.
-pub(super) fn main() -> ! {
-    let Some(channel) = take_over() else {
+/// The fork server. Never returns to the program's own `main`.
+pub(super) fn serve() -> ! {
+    let Some(server) = take_over() else {
         finish(2);
     };
+    // Helpers are not waited for: the supervisor watches them itself.
+    set_disposition(libc::SIGCHLD, libc::SIG_IGN);
+    while let Ok(Some((Begin, fds))) = server.receive::<Begin>() {
+        let Ok([socket, stderr]) = <[OwnedFd; 2]>::try_from(fds) else {
+            continue;
+        };
+        match fork() {
+            Ok(None) => {
+                drop(server);
+                set_disposition(libc::SIGCHLD, libc::SIG_DFL);
+                process::setsid().ok();
+                rustix::stdio::dup2_stderr(&stderr).ok();
+                drop(stderr);
+                main(Channel::new(socket))
+            }
+            Ok(Some(_)) => {}
+            Err(errno) => report(&Channel::new(socket), &Report::Broken(format!("fork: {errno}"))),
+        }
+    }
+    finish(0)
+}
+
+fn main(channel: Channel) -> ! {
+    match process::pidfd_open(process::getpid(), PidfdFlags::empty()) {
+        Ok(this) => drop(channel.send(&Report::Begun, &[this.as_fd()])),
+        Err(errno) => refuse(&channel, format!("pidfd_open: {errno}")),
+    }
     let Ok(Some((policy, _))) = channel.receive::<Policy>() else {
         finish(2);
     };
@@ -33,7 +62,9 @@ pub(super) fn main() -> ! {
         Ok(sources) => match fork() {
             Ok(None) => init::main(&channel, policy, sources),
             Ok(Some(init)) => {
-                drop((channel, sources));
+                // The first process alone answers now; its copies of the mounts are all that is used.
+                drop(channel);
+                std::mem::forget(sources);
                 wait_for(init)
             }
             Err(errno) => refuse(&channel, format!("fork: {errno}")),
@@ -43,9 +74,22 @@ pub(super) fn main() -> ! {
 }
 
 fn refuse(channel: &Channel, reason: String) -> ! {
-    // The supervisor may be gone: there is nobody else to tell.
-    channel.send(&Report::Broken(reason), &[]).ok();
+    report(channel, &Report::Broken(reason));
     finish(1);
+}
+
+/// The supervisor may be gone: there is nobody else to tell.
+fn report(channel: &Channel, report: &Report) {
+    channel.send(report, &[]).ok();
+}
+
+/// Ignores a signal, or no longer: with one of the two constants, not with a handler.
+pub(super) fn set_disposition(signal: i32, constant: libc::sighandler_t) {
+    #[expect(unsafe_code, reason = "no library sets a disposition without a handler type")]
+    // SAFETY: callers pass SIG_IGN or SIG_DFL, which install no code.
+    unsafe {
+        libc::signal(signal, constant);
+    }
 }
 
 /// Ends this process without running anything that the program registered.
@@ -87,6 +131,7 @@ fn take_over() -> Option<Channel> {
     rustix::stdio::dup2_stdin(&null).ok()?;
     std::mem::forget(stdin);
     process::umask(Mode::empty());
+    process::chdir("/").ok()?;
     Some(Channel::new(socket))
 }
 
@@ -94,7 +139,7 @@ fn take_over() -> Option<Channel> {
 /// helper was started with, so that a private directory above a source does not matter.
 fn enter(policy: &Policy) -> Result<Sources, String> {
     let root = process::geteuid().is_root();
-    let early = if root { Some(Sources::open(policy)?) } else { None };
+    let early = if root { Some(Sources::open(policy, true)?) } else { None };
     if root {
         become_outer()?;
     }
@@ -108,7 +153,7 @@ fn enter(policy: &Policy) -> Result<Sources, String> {
     write("/proc/self/gid_map", format!("{INNER} {gid} 1"))?;
     let sources = match early {
         Some(sources) => sources,
-        None => Sources::open(policy)?,
+        None => Sources::open(policy, false)?,
     };
     Ok(sources)
 }

@@ -4,7 +4,7 @@
 use super::command::{Command, Started};
 use super::helper::{die_with_parent, finish};
 use super::landlock::Ruleset;
-use super::message::{Ended, Order, Policy, RawChanges, Report};
+use super::message::{Ended, Order, Policy, Report};
 use super::view::{Sources, Upper};
 use super::wire::Channel;
 use super::{Access, Collected, End, Step, limits, memory, network, readback, upper, view, write};
@@ -91,24 +91,17 @@ impl Init {
             let report = match order {
                 Order::Run(step) => self.run(channel, &step, fds),
                 Order::Stop(_) => continue,
-                Order::ListChanges => self.changes(),
+                Order::ListChanges => Report::Changed(upper::changes(&self.upper, &self.mounts)),
             };
             channel.send(&report, &[])?;
         }
         Ok(())
     }
 
-    fn changes(&self) -> Report {
-        match upper::changes(&self.upper, &self.mounts) {
-            Ok(changes) => Report::Changed(changes),
-            Err(reason) => Report::Changed(RawChanges {
-                others: vec![(Vec::new(), format!("unreadable: {reason}"))],
-                ..RawChanges::default()
-            }),
-        }
-    }
-
     fn run(&self, channel: &Channel, step: &Step, fds: Vec<OwnedFd>) -> Report {
+        if let Err(reason) = self.tree_is_in_place() {
+            return Report::NotWritten(self.policy.view.root.display().to_string(), reason);
+        }
         let written =
             write::files(&step.files).and_then(|()| write::lay(&self.tree, &step.changes));
         if let Err((path, reason)) = written {
@@ -136,6 +129,18 @@ impl Init {
             |path: &Path| -> Collected { readback::collect(&self.root, path, step.collect_limit) };
         let collected = step.collect.iter().map(|path| (path.clone(), read(path))).collect();
         Report::Ended(Ended { end, wall, cpu, collected })
+    }
+
+    /// A command may rename a directory above the tree where that is writable, and put another tree
+    /// in its place.
+    fn tree_is_in_place(&self) -> Result<(), String> {
+        let identity = |stat: rustix::fs::Stat| (stat.st_dev, stat.st_ino);
+        let tree = rustix::fs::fstat(&self.tree).map(identity);
+        let path = rustix::fs::stat(&self.policy.view.root).map(identity);
+        match (tree, path) {
+            (Ok(tree), Ok(path)) if tree == path => Ok(()),
+            _ => Err("an earlier command moved the tree away".into()),
+        }
     }
 
     fn start(&self, step: &Step, fds: Vec<OwnedFd>) -> Result<Started, String> {

@@ -14,7 +14,7 @@ const OPEN_FILES: u64 = 8192;
 /// Limits the calling process, which is about to become the command.
 pub(super) fn apply(limits: &Limits, deadline: Duration) -> Result<(), String> {
     // The wall clock ends a run; this ends what a lost supervisor could not.
-    let cores = std::thread::available_parallelism().map_or(1, |n| n.get() as u64);
+    let cores = rustix::thread::sched_getaffinity(None).map_or(1, |cores| cores.count().into());
     let seconds = (deadline.as_secs() + 15) * cores;
     let bounds = [
         (Resource::Nproc, limits.processes + OURS),

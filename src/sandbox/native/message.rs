@@ -30,6 +30,9 @@ pub(super) enum Order<'a> {
 
 #[derive(Debug)]
 pub(super) enum Report {
+    /// The helper's first word, with a descriptor of its process.
+    Begun,
+    /// The view is built.
     Ready,
     /// The world could not be built.
     Broken(String),
@@ -106,6 +109,7 @@ impl Wire for Order<'_> {
 impl Wire for Report {
     fn put(&self, out: &mut Vec<u8>) {
         match self {
+            Self::Begun => 6_u32.put(out),
             Self::Ready => 0_u32.put(out),
             Self::Broken(reason) => {
                 1_u32.put(out);
@@ -139,6 +143,7 @@ impl Wire for Report {
             3 => Self::NotStarted(Wire::take(input)?, Wire::take(input)?),
             4 => Self::NotWritten(Wire::take(input)?, Wire::take(input)?),
             5 => Self::Changed(Wire::take(input)?),
+            6 => Self::Begun,
             _ => return None,
         })
     }

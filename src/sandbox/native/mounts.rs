@@ -45,17 +45,32 @@ impl MountTree {
 
 /// Adds attributes to the mount that `fd` is on, and to those below it if `recursive`.
 pub(super) fn set_attributes(fd: impl AsFd, attributes: u64, recursive: bool) -> Result<(), Errno> {
+    let flags = if recursive { libc::AT_RECURSIVE } else { 0 };
     let attr = libc::mount_attr { attr_set: attributes, attr_clr: 0, propagation: 0, userns_fd: 0 };
-    let flags = libc::AT_EMPTY_PATH | if recursive { libc::AT_RECURSIVE } else { 0 };
+    mount_setattr(fd.as_fd(), flags, &attr)
+}
+
+/// Shows owners as the user namespace maps them.
+pub(super) fn map_owners(tree: &MountTree, namespace: &OwnedFd) -> Result<(), Errno> {
+    let attr = libc::mount_attr {
+        attr_set: libc::MOUNT_ATTR_IDMAP,
+        attr_clr: 0,
+        propagation: 0,
+        userns_fd: u64::from(namespace.as_raw_fd().cast_unsigned()),
+    };
+    mount_setattr(tree.fd.as_fd(), 0, &attr)
+}
+
+fn mount_setattr(fd: BorrowedFd<'_>, flags: i32, attr: &libc::mount_attr) -> Result<(), Errno> {
     #[expect(unsafe_code, reason = "no library wraps mount_setattr")]
     // SAFETY: the path is a NUL-terminated literal, `attr` lives across the call and its size is passed.
     let result = unsafe {
         libc::syscall(
             libc::SYS_mount_setattr,
-            fd.as_fd().as_raw_fd(),
+            fd.as_raw_fd(),
             c"".as_ptr(),
-            flags,
-            &raw const attr,
+            flags | libc::AT_EMPTY_PATH,
+            std::ptr::from_ref(attr),
             size_of::<libc::mount_attr>(),
         )
     };

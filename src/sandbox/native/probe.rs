@@ -11,6 +11,7 @@ use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::chown;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The argument that makes the helper the probe's command.
@@ -21,7 +22,7 @@ const ROOT: &str = "/srv/probe";
 const PROGRAM: &str = "/opt/ssr-mcp-probe";
 
 /// Runs the probe in `scratch`, which is left as it was.
-pub(super) fn run(machine: &Machine, scratch: &Path) -> Result<(), Unavailable> {
+pub(super) fn run(machine: &Arc<Machine>, scratch: &Path) -> Result<(), Unavailable> {
     if landlock::version().is_none_or(|version| version < landlock::FLOOR) {
         return Err(Unavailable {
             reason: "Landlock is off or too old in this kernel".into(),
@@ -43,7 +44,7 @@ pub(super) fn run(machine: &Machine, scratch: &Path) -> Result<(), Unavailable> 
 }
 
 /// A tree with a file and a directory, owned by whom the commands run as, and a file that must stay hidden.
-fn prepare(machine: &Machine, dir: &Path) -> std::io::Result<PathBuf> {
+fn prepare(machine: &Arc<Machine>, dir: &Path) -> std::io::Result<PathBuf> {
     let base = dir.join("base");
     fs::create_dir_all(base.join("old"))?;
     fs::write(base.join("old/file"), "before")?;
@@ -57,13 +58,13 @@ fn prepare(machine: &Machine, dir: &Path) -> std::io::Result<PathBuf> {
     Ok(secret)
 }
 
-fn attempt(machine: &Machine, dir: &Path, secret: &Path) -> Result<(), Unavailable> {
+fn attempt(machine: &Arc<Machine>, dir: &Path, secret: &Path) -> Result<(), Unavailable> {
     let view = View {
         layers: vec![dir.join("base")],
         root: ROOT.into(),
         changes: Changes::new(),
         mounts: vec![Mount {
-            source: machine.helper.clone(),
+            source: machine.server.program().into(),
             target: PROGRAM.into(),
             access: Access::ReadOnly,
         }],

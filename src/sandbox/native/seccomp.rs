@@ -150,7 +150,7 @@ fn unknown_calls() -> BpfProgram {
     const RETURN: u16 = 0x06;
     // On other machines no call has such a number.
     const X32: u32 = 0x4000_0000;
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a small number")]
+    #[expect(clippy::cast_possible_truncation, reason = "a small number")]
     const CLONE3: u32 = libc::SYS_clone3 as u32;
     let unknown = libc::SECCOMP_RET_ERRNO | libc::ENOSYS.cast_unsigned();
     vec![

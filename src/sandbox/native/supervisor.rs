@@ -1,6 +1,7 @@
 //! The server's side of one live sandbox: starts the helper, sends steps, drains their output.
 
 use super::capture::Capture;
+use super::fork_server::socket_pair;
 use super::message::{Ended, Order, Policy, RawChanges, Report};
 use super::wire::{Channel, Wire};
 use super::{
@@ -9,18 +10,13 @@ use super::{
 use crate::tree::{File, RelPath};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::net::{AddressFamily, SocketFlags, SocketType};
 use rustix::pipe::PipeFlags;
-use rustix::process::PidfdFlags;
+use rustix::process::Signal;
 use std::borrow::Cow;
-use std::ffi::OsString;
 use std::io::Read as _;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
-use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
-
-/// The helper's argument, which no command line of ours can mean otherwise.
-pub(super) const INIT_ARGUMENT: &str = "__sandbox-init";
 
 /// How long a frame may take to pass, and the helper to die.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -37,30 +33,35 @@ const TICK: Duration = Duration::from_millis(50);
 pub(in crate::sandbox) struct Live {
     /// `None` once closed.
     channel: Option<Channel>,
-    helper: Child,
+    /// The helper's process, once it has begun.
+    helper: Option<OwnedFd>,
+    stderr: Option<OwnedFd>,
+    machine: Arc<Machine>,
     limits: Limits,
     /// Whether the view is built.
     ready: bool,
 }
 
 impl Live {
-    /// Starts the helper and sends it the view.
-    pub(in crate::sandbox) fn start(machine: &Machine, view: &View) -> Result<Self, Error> {
+    /// Starts a helper and sends it the view.
+    pub(in crate::sandbox) fn start(machine: &Arc<Machine>, view: &View) -> Result<Self, Error> {
         check::view(view)?;
-        let (ours, theirs) = rustix::net::socketpair(
-            AddressFamily::UNIX,
-            SocketType::STREAM,
-            SocketFlags::CLOEXEC,
-            None,
-        )
-        .map_err(|errno| Error::Io { what: "make a socket pair", source: errno.into() })?;
+        let (ours, theirs) = socket_pair()?;
+        let (stderr, stderr_end) = pipe()?;
         let channel = Channel::new(ours);
         channel
             .limit(PATIENCE)
             .map_err(|source| Error::Io { what: "set up the socket", source })?;
-        let helper = spawn(&machine.helper, theirs)?;
-        let limits = view.limits.clone();
-        let mut live = Self { channel: Some(channel), helper, limits, ready: false };
+        machine.server.begin(&theirs, &stderr_end)?;
+        drop((theirs, stderr_end));
+        let mut live = Self {
+            channel: Some(channel),
+            helper: None,
+            stderr: Some(stderr),
+            machine: Arc::clone(machine),
+            limits: view.limits.clone(),
+            ready: false,
+        };
         let policy = Policy {
             view: view.clone(),
             system: machine.system.clone(),
@@ -74,14 +75,15 @@ impl Live {
     pub(in crate::sandbox) fn wait_ready(&mut self) -> Result<(), Error> {
         while !self.ready {
             let report = self.receive()?;
-            self.note_ready(report)?;
+            self.note_beginning(report)?;
         }
         Ok(())
     }
 
-    /// Takes the first report.
-    fn note_ready(&mut self, report: Report) -> Result<(), Error> {
+    /// Takes the reports before the first step's.
+    fn note_beginning(&mut self, report: Report) -> Result<(), Error> {
         match report {
+            Report::Begun => Ok(()),
             Report::Ready => {
                 self.ready = true;
                 Ok(())
@@ -100,10 +102,6 @@ impl Live {
         cancel: &Cancel,
     ) -> Result<Finished, Error> {
         check::step(step)?;
-        let pipe = || {
-            rustix::pipe::pipe_with(PipeFlags::CLOEXEC)
-                .map_err(|errno| Error::Io { what: "make a pipe", source: errno.into() })
-        };
         let (out, out_end) = pipe()?;
         let (err, err_end) = if step.merge_stderr {
             (None, None)
@@ -160,7 +158,7 @@ impl Live {
         let mut stopped = false;
         while report.is_none() || streams.iter().any(|stream| stream.pipe.is_some()) {
             if Instant::now() > latest {
-                self.helper.kill().ok();
+                self.kill();
                 return Err(Error::Lost(
                     "it did not end the command in time and was killed".into(),
                 ));
@@ -176,7 +174,7 @@ impl Live {
                 if self.ready {
                     report = Some(received);
                 } else {
-                    self.note_ready(received)?;
+                    self.note_beginning(received)?;
                 }
             }
             let total: u64 = streams.iter().map(|stream| stream.total).sum();
@@ -235,7 +233,10 @@ impl Live {
 
     fn receive(&mut self) -> Result<Report, Error> {
         match self.channel.as_ref().map(Channel::receive) {
-            Some(Ok(Some((report, _)))) => Ok(report),
+            Some(Ok(Some((report, mut fds)))) => {
+                self.helper = self.helper.take().or(fds.pop());
+                Ok(report)
+            }
             Some(Ok(None)) => Err(self.lost("its end of the socket closed")),
             Some(Err(error)) => Err(self.lost(&error.to_string())),
             None => Err(Error::Lost("the session is over".into())),
@@ -246,26 +247,38 @@ impl Live {
     fn lost(&mut self, what: &str) -> Error {
         self.close();
         let mut said = Vec::new();
-        if let Some(stderr) = self.helper.stderr.take() {
-            stderr.take(4096).read_to_end(&mut said).ok();
+        if let Some(stderr) = self.stderr.take() {
+            std::fs::File::from(stderr).take(4096).read_to_end(&mut said).ok();
         }
         let said = String::from_utf8_lossy(&said);
-        let said = said.trim();
-        Error::Lost(if said.is_empty() { what.into() } else { format!("{what}; it said: {said}") })
+        let server = self.machine.server.last_words();
+        let said = [said.trim(), &server].join(" ");
+        Error::Lost(format!("{what}; {}", said.trim()).trim_end_matches("; ").into())
     }
 
     /// Ends everything inside and waits until it has ended: the first process goes when the socket
     /// closes, its namespace with it, and the helper after that.
     fn close(&mut self) {
         self.channel = None;
-        let ended = rustix::process::Pid::from_child(&self.helper);
-        if let Ok(pidfd) = rustix::process::pidfd_open(ended, PidfdFlags::empty()) {
-            let patience = Timespec { tv_sec: 10, tv_nsec: 0 };
-            poll(&mut [PollFd::new(&pidfd, PollFlags::IN)], Some(&patience)).ok();
+        if !self.has_ended(Duration::from_secs(10)) {
+            self.kill();
+            self.has_ended(Duration::from_secs(10));
         }
-        if !matches!(self.helper.try_wait(), Ok(Some(_))) {
-            self.helper.kill().ok();
-            self.helper.wait().ok();
+    }
+
+    /// Whether the helper ends within a time.
+    fn has_ended(&self, patience: Duration) -> bool {
+        let Some(helper) = &self.helper else {
+            return true;
+        };
+        let patience = Timespec::try_from(patience).ok();
+        poll(&mut [PollFd::new(helper, PollFlags::IN)], patience.as_ref())
+            .is_ok_and(|ready| ready > 0)
+    }
+
+    fn kill(&self) {
+        if let Some(helper) = &self.helper {
+            rustix::process::pidfd_send_signal(helper, Signal::KILL).ok();
         }
     }
 }
@@ -278,19 +291,9 @@ impl Drop for Live {
     }
 }
 
-/// Starts the helper with an empty environment and without a fork of this process, whose size would
-/// otherwise decide how long that takes.
-fn spawn(helper: &std::path::Path, socket: OwnedFd) -> Result<Child, Error> {
-    #[expect(clippy::disallowed_methods, reason = "this is the module that starts processes")]
-    let mut command = Command::new(helper);
-    command
-        .arg(OsString::from(INIT_ARGUMENT))
-        .env_clear()
-        .stdin(Stdio::from(socket))
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .map_err(|source| Error::Io { what: "start the sandbox's helper", source })
+fn pipe() -> Result<(OwnedFd, OwnedFd), Error> {
+    rustix::pipe::pipe_with(PipeFlags::CLOEXEC)
+        .map_err(|errno| Error::Io { what: "make a pipe", source: errno.into() })
 }
 
 /// One of a command's output streams.

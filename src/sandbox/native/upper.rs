@@ -19,23 +19,25 @@ const LARGEST_FILE: u64 = 16 << 20;
 const LARGEST_SET: u64 = 256 << 20;
 
 /// What was written and deleted. `mounts` are the paths below the root where something else is
-/// mounted: the directories made to hold them are not changes.
-pub(super) fn changes(upper: &Upper, mounts: &BTreeSet<Vec<u8>>) -> Result<RawChanges, String> {
+/// mounted: the directories made to hold them are not changes. What cannot be read is named.
+pub(super) fn changes(upper: &Upper, mounts: &BTreeSet<Vec<u8>>) -> RawChanges {
     let mut walk = Walk { upper, mounts, found: RawChanges::default(), size: 0 };
     let mut pending = vec![Vec::new()];
     while let Some(dir) = pending.pop() {
-        for name in entries(&upper.written, &dir).map_err(|errno| shown(&dir, errno))? {
+        let names = entries(&upper.written, &dir);
+        for name in names.unwrap_or_else(|errno| walk.unreadable(&dir, errno)) {
             let path = join(&dir, &name);
-            if !mounts.contains(&path) && walk.visit(&path).map_err(|errno| shown(&path, errno))? {
-                pending.push(path);
+            if mounts.contains(&path) {
+                continue;
+            }
+            match walk.visit(&path) {
+                Ok(true) => pending.push(path),
+                Ok(false) => {}
+                Err(errno) => drop(walk.unreadable(&path, errno)),
             }
         }
     }
-    Ok(walk.found)
-}
-
-fn shown(path: &[u8], errno: Errno) -> String {
-    format!("{}: {errno}", String::from_utf8_lossy(path))
+    walk.found
 }
 
 struct Walk<'a> {
@@ -46,6 +48,12 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
+    /// Names a path in place of its content, which is then taken for nothing.
+    fn unreadable(&mut self, path: &[u8], errno: Errno) -> Vec<Vec<u8>> {
+        self.found.others.push((path.to_vec(), format!("unreadable: {errno}")));
+        Vec::new()
+    }
+
     /// Records one entry of the upper directory; says whether it is a directory to descend into.
     fn visit(&mut self, path: &[u8]) -> Result<bool, Errno> {
         let stat = lstat(&self.upper.written, path)?.ok_or(Errno::NOENT)?;

@@ -1,5 +1,6 @@
 //! The file system that a command sees, built from nothing by the namespace's first process.
 
+use super::idmap::OwnerMaps;
 use super::message::Policy;
 use super::mounts::{self, MountTree, NO_DEVICES, NO_EXEC, NO_SETUID, READ_ONLY};
 use super::system::Item;
@@ -9,6 +10,7 @@ use rustix::io::Errno;
 use rustix::mount::{MountFlags, MountPropagationFlags, UnmountFlags};
 use std::ffi::CString;
 use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 /// The home directory of a command.
@@ -16,12 +18,13 @@ pub(super) const HOME: &str = "/home/u";
 
 const DEVICES: &[&str] = &["null", "zero", "full", "random", "urandom", "tty"];
 
-/// Where the new root is put together. Every source is open by then, so that nothing there is missed.
+/// The scratch file system, which the limit on disk bounds: it holds everything that is written, and
+/// the places where layers and the new root are attached meanwhile. Every source is open when it
+/// covers this directory, and the one unmounting of the old root takes it out of sight.
 const STAGE: &str = "/tmp";
 
-/// Directories inside the new root that are gone before the first command.
-const LAYERS: &str = "/.stage";
-const SCRATCH: &str = "/.stage/scratch";
+/// Where the new root is put together.
+const NEW_ROOT: &str = "/tmp/root";
 
 /// Copies of all mounts that the view is made of, taken before rights are given up.
 #[derive(Debug)]
@@ -34,7 +37,9 @@ pub(super) struct Sources {
 }
 
 impl Sources {
-    pub(super) fn open(policy: &Policy) -> Result<Self, String> {
+    /// `as_root`: the rights of root are there, and will be gone.
+    pub(super) fn open(policy: &Policy, as_root: bool) -> Result<Self, String> {
+        let mut owners = OwnerMaps::default();
         let guarded = READ_ONLY | NO_SETUID | NO_DEVICES;
         let required = |path: &Path, attributes| {
             MountTree::clone_at(path, attributes)
@@ -56,7 +61,10 @@ impl Sources {
         }
         for name in DEVICES {
             let path = Path::new("/dev").join(name);
-            sources.devices.push((path.clone(), required(&path, NO_SETUID | NO_EXEC)?));
+            if path.exists() {
+                let tree = required(&path, NO_SETUID | NO_EXEC)?;
+                sources.devices.push((path, tree));
+            }
         }
         for layer in &policy.view.layers {
             sources.layers.push(required(layer, guarded)?);
@@ -66,10 +74,20 @@ impl Sources {
                 Access::ReadOnly | Access::Scratch => guarded,
                 Access::Persistent => NO_SETUID | NO_DEVICES,
             };
-            sources.mounts.push(required(&mount.source, attributes)?);
+            let tree = required(&mount.source, attributes)?;
+            let needs_owner = mount.access == Access::Scratch || is_private(&mount.source);
+            if as_root && mount.access != Access::Persistent && needs_owner {
+                owners.apply(&mount.source, &tree)?;
+            }
+            sources.mounts.push(tree);
         }
         Ok(sources)
     }
+}
+
+/// Whether only its owner may look into a directory.
+fn is_private(source: &Path) -> bool {
+    std::fs::metadata(source).is_ok_and(|metadata| metadata.mode() & 0o005 != 0o005)
 }
 
 /// What the first process keeps of the view in order to read the change set.
@@ -90,14 +108,9 @@ pub(super) fn build(policy: &Policy, sources: &Sources) -> Result<Upper, String>
     root.add_system(policy, sources)?;
     root.add_devices(sources)?;
     root.add_proc()?;
-    for name in ["home", "tmp", "shm"] {
-        let target = match name {
-            "home" => HOME,
-            "tmp" => "/tmp",
-            _ => "/dev/shm",
-        };
-        root.bind_scratch(name, target)?;
-    }
+    root.bind_scratch("home", HOME, 0o755)?;
+    root.bind_scratch("tmp", "/tmp", 0o1777)?;
+    root.bind_scratch("shm", "/dev/shm", 0o1777)?;
     let upper = root.add_tree_and_mounts(policy, sources)?;
     root.enter()?;
     Ok(upper)
@@ -111,15 +124,12 @@ struct Root {
 impl Root {
     fn new(disk: u64) -> Result<Self, String> {
         let quiet = MountFlags::NOSUID | MountFlags::NODEV;
-        mount("tmpfs", STAGE, quiet, "mode=0755,size=16m,nr_inodes=16k")?;
-        let fd = open_dir(Path::new(STAGE))?;
-        let root = Self { fd };
-        drop(root.dir(SCRATCH)?);
         // One inode for each 4 KiB, within reason: an empty file takes memory too.
         let inodes = (disk / 4096).clamp(10_000, 2_000_000);
-        let options = format!("mode=0755,size={disk},nr_inodes={inodes}");
-        mount("tmpfs", &staged(SCRATCH), quiet, &options)?;
-        Ok(root)
+        mount("tmpfs", STAGE, quiet, &format!("mode=0755,size={disk},nr_inodes={inodes}"))?;
+        make_dir(NEW_ROOT, 0o755)?;
+        mount("tmpfs", NEW_ROOT, quiet, "mode=0755,size=16m,nr_inodes=16k")?;
+        Ok(Self { fd: open_dir(Path::new(NEW_ROOT))? })
     }
 
     /// A directory at an absolute path inside, made where it is missing.
@@ -215,16 +225,10 @@ impl Root {
         Ok(())
     }
 
-    /// A directory of the scratch file system, which the limit on disk bounds, at `target`.
-    fn bind_scratch(&self, name: &str, target: &str) -> Result<(), String> {
-        let source = Path::new(SCRATCH).join(name);
-        let dir = self.dir(&source)?;
-        if name != "home" {
-            rustix::fs::chmod(staged(&source), Mode::from_raw_mode(0o1777))
-                .map_err(|errno| format!("chmod {target}: {errno}"))?;
-        }
-        drop(dir);
-        let tree = MountTree::clone_at(Path::new(&staged(&source)), 0)
+    /// A directory of the scratch file system, at `target`.
+    fn bind_scratch(&self, name: &str, target: &str, mode: u32) -> Result<(), String> {
+        let source = make_dir(&format!("{STAGE}/{name}"), mode)?;
+        let tree = MountTree::clone_at(Path::new(&source), 0)
             .map_err(|errno| format!("open_tree {target}: {errno}"))?;
         self.attach(&tree, Path::new(target))
     }
@@ -244,87 +248,74 @@ impl Root {
         for (target, index) in order {
             match index {
                 None => upper = Some(self.add_tree(target, sources)?),
-                Some(index) => {
-                    let tree = &sources.mounts[index];
-                    if policy.view.mounts[index].access == Access::Scratch {
-                        let below = format!("{LAYERS}/mount{index}");
-                        self.attach(tree, Path::new(&below))?;
-                        self.overlay(&staged(&below), &format!("mount{index}"), target)?;
-                        unmount(&staged(&below))?;
-                    } else {
-                        self.attach(tree, target)?;
-                    }
+                Some(index) if policy.view.mounts[index].access == Access::Scratch => {
+                    let below = stage(&sources.mounts[index], &format!("below{index}"))?;
+                    self.overlay(&below, &format!("mount{index}"), target)?;
                 }
+                Some(index) => self.attach(&sources.mounts[index], target)?,
             }
         }
         upper.ok_or_else(|| "the view has no root".into())
     }
 
     fn add_tree(&self, target: &Path, sources: &Sources) -> Result<Upper, String> {
-        let mut lower = Vec::new();
-        for (index, layer) in sources.layers.iter().enumerate() {
-            let place = format!("{LAYERS}/layer{index}");
-            self.attach(layer, Path::new(&place))?;
-            lower.push(staged(&place));
-        }
-        let below = match lower.as_slice() {
-            [] => return Err("the view has no layer".into()),
-            [only] => open_dir(Path::new(only))?,
-            _ => {
-                let merged = format!("{LAYERS}/merged");
-                drop(self.dir(&merged)?);
-                let options = format!("lowerdir={},userxattr", lower.join(":"));
-                mount("overlay", &staged(&merged), MountFlags::RDONLY, &options)?;
-                let fd = open_dir(Path::new(&staged(&merged)))?;
-                unmount(&staged(&merged))?;
-                fd
-            }
+        let layers = sources.layers.iter().enumerate();
+        let lower = layers
+            .map(|(index, layer)| stage(layer, &format!("layer{index}")))
+            .collect::<Result<Vec<_>, _>>()?;
+        let below = if let [only] = lower.as_slice() {
+            open_dir(Path::new(only))?
+        } else {
+            let merged = make_dir(&format!("{STAGE}/merged"), 0o755)?;
+            let options = format!("lowerdir={},userxattr", lower.join(":"));
+            mount("overlay", &merged, MountFlags::RDONLY, &options)?;
+            open_dir(Path::new(&merged))?
         };
         let written = self.overlay(&lower.join(":"), "tree", target)?;
-        lower.iter().try_for_each(|layer| unmount(layer))?;
         Ok(Upper { written, below })
     }
 
     /// Mounts `lower` at `target` with a fresh upper directory, which it returns.
     fn overlay(&self, lower: &str, name: &str, target: &Path) -> Result<OwnedFd, String> {
-        let upper = Path::new(SCRATCH).join(name).join("upper");
-        let work = Path::new(SCRATCH).join(name).join("work");
-        let written = self.dir(&upper)?;
-        drop(self.dir(&work)?);
+        let dir = make_dir(&format!("{STAGE}/{name}"), 0o755)?;
         // The merged root takes its mode from the upper directory.
+        let (upper, work) =
+            (make_dir(&format!("{dir}/upper"), 0o755)?, make_dir(&format!("{dir}/work"), 0o755)?);
         let place = self.dir(target)?;
         let quiet = MountFlags::NOSUID | MountFlags::NODEV;
-        let options = format!(
-            "lowerdir={lower},upperdir={},workdir={},userxattr,volatile",
-            staged(&upper),
-            staged(&work)
-        );
+        let options =
+            format!("lowerdir={lower},upperdir={upper},workdir={work},userxattr,volatile");
         mount("overlay", &format!("/proc/self/fd/{}", place.as_raw_fd()), quiet, &options)
             .map_err(|reason| format!("{}: {reason}", target.display()))?;
-        Ok(written)
+        open_dir(Path::new(&upper))
     }
 
-    /// Leaves the old root for good.
+    /// Leaves the old root for good, and the stage with it.
     fn enter(self) -> Result<(), String> {
-        unmount(&staged(SCRATCH))?;
-        let clean = || -> Result<(), Errno> {
-            for dir in std::fs::read_dir(staged(LAYERS)).into_iter().flatten().flatten() {
-                rustix::fs::rmdir(dir.path())?;
-            }
-            rustix::fs::rmdir(staged(LAYERS))?;
+        let swap = || -> Result<(), Errno> {
             rustix::process::fchdir(&self.fd)?;
             // The old root lands on top of the new one, and is then taken off.
             rustix::process::pivot_root(c".", c".")?;
             rustix::mount::unmount(c".", UnmountFlags::DETACH)?;
             rustix::process::chdir(c"/")?;
-            mounts::set_attributes(open_root()?, READ_ONLY, false)
+            mounts::set_attributes(&self.fd, READ_ONLY, false)
         };
-        clean().map_err(|errno| format!("pivot_root: {errno}"))
+        swap().map_err(|errno| format!("pivot_root: {errno}"))
     }
 }
 
-fn open_root() -> Result<OwnedFd, Errno> {
-    rustix::fs::open("/", OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
+/// Attaches a source where an overlay can name it.
+fn stage(tree: &MountTree, name: &str) -> Result<String, String> {
+    let path = make_dir(&format!("{STAGE}/{name}"), 0o755)?;
+    tree.attach(open_dir(Path::new(&path))?).map_err(|errno| format!("mount {path}: {errno}"))?;
+    Ok(path)
+}
+
+/// Makes a directory on the stage, where nobody else writes.
+fn make_dir(path: &str, mode: u32) -> Result<String, String> {
+    rustix::fs::mkdir(path, Mode::from_raw_mode(mode))
+        .map_err(|errno| format!("mkdir {path}: {errno}"))?;
+    Ok(path.into())
 }
 
 fn open_dir(path: &Path) -> Result<OwnedFd, String> {
@@ -335,16 +326,12 @@ fn open_dir(path: &Path) -> Result<OwnedFd, String> {
 /// An inside path as it is reached before the new root is entered.
 fn staged(path: impl AsRef<Path>) -> String {
     // Only plain paths of ours come here; a caller's target is reached by its descriptor.
-    format!("{STAGE}{}", path.as_ref().display())
+    format!("{NEW_ROOT}{}", path.as_ref().display())
 }
 
 fn mount(kind: &str, target: &str, flags: MountFlags, options: &str) -> Result<(), String> {
     let data = CString::new(options).map_err(|_| "a mount option holds a NUL".to_owned())?;
-    rustix::mount::mount(kind, target, kind, flags, data.as_c_str())
-        .map_err(|errno| format!("mount {kind} at {}: {errno}", target.trim_start_matches(STAGE)))
-}
-
-fn unmount(target: &str) -> Result<(), String> {
-    rustix::mount::unmount(target, UnmountFlags::DETACH)
-        .map_err(|errno| format!("unmount {target}: {errno}"))
+    rustix::mount::mount(kind, target, kind, flags, data.as_c_str()).map_err(|errno| {
+        format!("mount {kind} at {}: {errno}", target.trim_start_matches(NEW_ROOT))
+    })
 }

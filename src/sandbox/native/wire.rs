@@ -46,6 +46,9 @@ pub(super) struct Channel(UnixStream);
 /// At most a step's standard output and standard error travel with a frame.
 const MAX_FDS: usize = 2;
 
+/// Larger than any change set or step.
+const LARGEST_FRAME: usize = 2 << 30;
+
 impl Channel {
     pub(super) fn new(socket: impl Into<OwnedFd>) -> Self {
         Self(UnixStream::from(socket.into()))
@@ -98,16 +101,16 @@ impl Channel {
         }
         (&self.0).read_exact(&mut header[first.bytes..])?;
         let length = u64::from_le_bytes(header);
-        let mut payload = Vec::new();
-        (&self.0).take(length).read_to_end(&mut payload)?;
+        // The other end is ours, but a length out of step must not take all memory.
+        let length = usize::try_from(length).ok().filter(|length| *length <= LARGEST_FRAME);
+        let length = length.ok_or(io::ErrorKind::InvalidData)?;
+        let mut payload = vec![0; length];
+        (&self.0).read_exact(&mut payload)?;
         let mut rest = payload.as_slice();
-        let message =
-            T::take(&mut rest).filter(|_| rest.is_empty() && payload.len() as u64 == length);
+        let message = T::take(&mut rest).filter(|_| rest.is_empty());
         match message {
             Some(message) => Ok(Some((message, fds))),
-            None => {
-                Err(io::Error::new(io::ErrorKind::InvalidData, "a malformed or cut-off message"))
-            }
+            None => Err(io::Error::new(io::ErrorKind::InvalidData, "a malformed message")),
         }
     }
 }

@@ -6,6 +6,7 @@ use super::super::proposal::{Collector, Template};
 use super::{Work, replace};
 use crate::syntax::ExpressionKind;
 use crate::text::Edit;
+use std::collections::BTreeSet;
 
 pub(super) fn propose(work: &Work<'_>, out: &mut Collector<'_>) {
     for expression in work.suspects() {
@@ -23,6 +24,15 @@ pub(super) fn propose(work: &Work<'_>, out: &mut Collector<'_>) {
             for text in known.iter().filter(|text| !have.contains(&&text[..])) {
                 if work.source.in_scope(text, expression.function) {
                     extra.push((text.clone(), 1.0));
+                }
+                if let Some(key) = text.split(|byte| *byte == b'=').next()
+                    && key.len() < text.len()
+                    && key.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
+                {
+                    let names = scope.names.iter().map(|(name, near)| {
+                        ([key, b"=", name.as_bytes()].concat(), 0.3 * near)
+                    });
+                    extra.extend(names);
                 }
             }
         }
@@ -71,6 +81,7 @@ fn defaults(work: &Work<'_>, out: &mut Collector<'_>) {
         return;
     }
     let parsed = &work.source.parsed;
+    let known = written_defaults(work);
     for function in parsed.functions() {
         let Some(statement) = function.statement else { continue };
         if work.suspicion[statement] < work.thresholds.cheap {
@@ -95,13 +106,46 @@ fn defaults(work: &Work<'_>, out: &mut Collector<'_>) {
                 ("''", 0.3),
                 ("()", 0.2),
             ];
-            let alternatives = values
+            let mut alternatives: Vec<(Vec<Edit>, f64)> = values
                 .into_iter()
                 .filter(|(value, _)| !value.is_empty())
                 .map(|(value, near)| (vec![Edit::new(at..at, format!("={value}"))], near))
                 .collect();
+            for (name, value) in &known {
+                let near = if *name == parameter.name { 2.0 } else { 0.2 };
+                alternatives.push((vec![Edit::new(at..at, format!("={value}"))], near));
+            }
+            let namesake = |name: &&String| name.ends_with(&parameter.name);
+            for name in parsed.module_names().iter().filter(namesake) {
+                alternatives.push((vec![Edit::new(at..at, format!("={name}"))], 1.0));
+            }
             let line = parsed.line_of(at);
-            out.site((Template::Argument, 0.4), &(function.line..=line), 7, alternatives);
+            out.site((Template::Argument, 0.6), &(function.line..=line), 14, alternatives);
         }
     }
+}
+
+/// Parameters and their defaults, as the file's definitions write them.
+fn written_defaults<'a>(work: &Work<'a>) -> BTreeSet<(String, &'a str)> {
+    let mut known = BTreeSet::new();
+    for function in work.source.parsed.functions() {
+        let head = work.source.str(&(function.range.start..function.body.start));
+        for parameter in &function.parameters {
+            let Some((_, rest)) = head.split_once(&format!("{}=", parameter.name)) else { continue };
+            let mut depth = 0;
+            let end = rest.find(|c: char| {
+                match c {
+                    '(' | '[' | '{' => depth += 1,
+                    ')' | ']' | '}' => depth -= 1,
+                    _ => {}
+                }
+                depth < 0 || (depth == 0 && c == ',')
+            });
+            let value = rest[..end.unwrap_or(0)].trim();
+            if !value.is_empty() && value.len() < 40 {
+                known.insert((parameter.name.clone(), value));
+            }
+        }
+    }
+    known
 }

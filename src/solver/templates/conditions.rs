@@ -62,7 +62,7 @@ fn condition(
             alternatives.push((replace(span, in_front), closeness));
         }
     }
-    out.site((Template::Condition, 1.0), &work.lines(statement, span), 60, alternatives);
+    out.site((Template::Condition, 1.0), &work.lines(statement, span), 40, alternatives);
     let mut alone: Vec<(Vec<Edit>, f64)> =
         tests(work, scope, own).into_iter().map(|(new, near)| (replace(span, new), near)).collect();
     alone.retain(|(edits, _)| edits[0].replacement != own);
@@ -71,25 +71,20 @@ fn condition(
 
 /// Conditions that make sense in the function, with their closeness.
 pub(super) fn tests(work: &Work<'_>, scope: &Scope, own: &[u8]) -> Vec<(Vec<u8>, f64)> {
-    let mentioned: BTreeSet<&str> = words::identifiers(own).map(|(_, word)| word).collect();
+    let mentioned: BTreeSet<String> =
+        words::identifiers(own).map(|(_, word)| word.to_owned()).collect();
     let mut tests: Vec<(Vec<u8>, f64)> = Vec::new();
-    let function = scope.likeness.iter().find(|(_, near)| **near >= 1.0).and_then(|(f, _)| *f);
-    for (text, functions) in &work.donors.conditions {
-        let near = work.donors.nearest(&scope.likeness, functions);
-        if text == own || near < 0.05 || !work.source.in_scope(text, function) {
-            continue;
-        }
-        let words: BTreeSet<&str> = words::identifiers(text).map(|(_, word)| word).collect();
-        tests.push((text.clone(), near * (0.3 + words::jaccard(&mentioned, &words))));
+    for (text, near, words) in scope.conditions.iter().filter(|(text, ..)| text != own) {
+        tests.push((text.clone(), near * (0.3 + words::jaccard(&mentioned, words))));
     }
     for (name, closeness) in &scope.names {
-        let mention = if mentioned.contains(name.as_str()) { 0.15 } else { 0.08 };
+        let mention = if mentioned.contains(name) { 0.15 } else { 0.08 };
         for test in null_tests(work, name) {
             tests.push((test.into_bytes(), closeness * mention));
         }
     }
     tests.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
-    tests.truncate(24);
+    tests.truncate(16);
     tests
 }
 

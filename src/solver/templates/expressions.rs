@@ -96,7 +96,7 @@ fn donors(work: &Work<'_>, scope: &Scope, expression: &Expression, out: &mut Col
         alternatives.push((replace(&expression.range, donor.text.clone()), near * (kind + shared)));
     }
     let fit = if expression.kind == ExpressionKind::Name { 0.5 } else { 1.0 };
-    out.site((Template::Donor, fit), &work.lines_of(expression), 20, alternatives);
+    out.site((Template::Donor, fit), &work.lines_of(expression), 16, alternatives);
 }
 
 /// A call around it that the file makes elsewhere, a chained call behind it, a slice of it.
@@ -138,7 +138,7 @@ fn wrap(work: &Work<'_>, scope: &Scope, expression: &Expression, out: &mut Colle
         }
         add([&closed[..], b".clone()"].concat(), 0.3);
     }
-    out.site((Template::Wrap, 1.0), &work.lines_of(expression), 30, alternatives);
+    out.site((Template::Wrap, 1.0), &work.lines_of(expression), 20, alternatives);
 }
 
 fn grow(work: &Work<'_>, scope: &Scope, expression: &Expression, out: &mut Collector<'_>) {
@@ -173,5 +173,5 @@ fn grow(work: &Work<'_>, scope: &Scope, expression: &Expression, out: &mut Colle
             }
         }
     }
-    out.site((Template::Grow, fit), &work.lines_of(expression), 40, alternatives);
+    out.site((Template::Grow, fit), &work.lines_of(expression), 24, alternatives);
 }

@@ -154,17 +154,25 @@ fn swap_operator(
         language.operator_swaps(written).into_iter().map(|(_, new)| new).collect();
     let far = near.iter().flat_map(|step| language.operator_swaps(step)).map(|(_, new)| new);
     let far: BTreeSet<&str> = far.filter(|new| *new != written && !near.contains(new)).collect();
+    let arithmetic: &[&str] = match (written, language.name()) {
+        ("+" | "-" | "*" | "/" | "//" | "%" | "**", "python") => &["+", "-", "*", "/", "//", "%"],
+        ("+" | "-" | "*" | "/" | "%", _) => &["+", "-", "*", "/", "%"],
+        _ => &[],
+    };
+    let other = arithmetic.iter().filter(|new| {
+        **new != written && !near.contains(**new) && !far.contains(**new)
+    });
     let alternatives = near
         .iter()
         .map(|new| (replace(operator, *new), 1.0))
         .chain(far.iter().map(|new| (replace(operator, *new), 0.25)))
+        .chain(other.map(|new| (replace(operator, *new), 0.15)))
         .collect();
     out.site((Template::Operator, fit), &work.lines(statement, operator), 12, alternatives);
 }
 
 /// `not` put on conditions and boolean operands, and taken off.
 fn negations(work: &Work<'_>, out: &mut Collector<'_>) {
-    let parsed = &work.source.parsed;
     let mut conditions: Vec<(Option<usize>, &Span)> = Vec::new();
     for (number, statement) in work.statements(work.thresholds.cheap) {
         if let Some(condition) = statement.parts.get(Part::Condition) {
@@ -177,6 +185,7 @@ fn negations(work: &Work<'_>, out: &mut Collector<'_>) {
                 let sides = [expression.left(), expression.right()].into_iter().flatten();
                 conditions.extend(sides.map(|side| (expression.statement, side)));
             }
+            ExpressionKind::Comparison => conditions.push((expression.statement, &expression.range)),
             ExpressionKind::Conditional => {
                 let condition = expression.parts.get(Part::Condition);
                 conditions.extend(condition.map(|span| (expression.statement, span)));
@@ -192,7 +201,7 @@ fn negations(work: &Work<'_>, out: &mut Collector<'_>) {
         }
     }
     for (statement, condition) in conditions {
-        let kind = parsed.expressions().iter().find(|e| e.range == *condition).map(|e| e.kind);
+        let kind = work.expression_at(condition).map(|expression| expression.kind);
         if kind == Some(ExpressionKind::Not) {
             continue;
         }

@@ -59,11 +59,8 @@ fn arguments(work: &Work<'_>, expression: &Expression, out: &mut Collector<'_>) 
     }
     if let Some(callee) = expression.callee()
         && let Some(object) = work
-            .source
-            .parsed
-            .expressions()
-            .iter()
-            .find(|e| e.range == *callee && e.kind == ExpressionKind::Attribute)
+            .expression_at(callee)
+            .filter(|e| e.kind == ExpressionKind::Attribute)
             .and_then(|attribute| attribute.parts.get(Part::Object))
     {
         alternatives.push((replace(&expression.range, work.text(object)), 1.0));

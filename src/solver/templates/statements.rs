@@ -49,7 +49,8 @@ fn returns(
         }
     };
     let mut alternatives: Vec<(Vec<Edit>, f64)> = Vec::new();
-    for (new, closeness) in candidates(work, scope) {
+    let inherited = inherited(work, statement.function).map(|call| (call.into_bytes(), 0.5));
+    for (new, closeness) in candidates(work, scope).into_iter().chain(inherited) {
         let edits = match &value {
             Some(value) => replace(value, new),
             None => replace(&statement.range, [b"return ", &new[..]].concat()),
@@ -148,7 +149,10 @@ fn insertions(
             made.push((format!("{target} {step}{terminator}"), 0.15 * first));
         }
     }
-    copied(work, scope, statement, &mut made);
+    copied(work, scope, &mut made);
+    if let Some(call) = inherited(work, statement.function) {
+        made.push((call, 1.0));
+    }
     let source = work.source;
     let put = |text: &str| place::before(source, &statement.range, text.as_bytes());
     let mut alternatives: Vec<(Vec<Edit>, f64)> =
@@ -162,16 +166,25 @@ fn insertions(
         alternatives.extend(made.iter().map(|(text, near)| (vec![put(text)], *near)));
     }
     let lines = work.lines(Some(number), &(statement.range.start..statement.range.start));
-    out.site((Template::Insert, 1.0), &lines, 150, alternatives);
+    out.site((Template::Insert, 1.0), &lines, 100, alternatives);
+}
+
+/// The same method of the base class, in Python.
+fn inherited(work: &Work<'_>, function: Option<usize>) -> Option<String> {
+    let function = &work.source.parsed.functions()[function?];
+    let mut parameters = function.parameters.iter().map(|parameter| parameter.name.as_str());
+    if work.source.language.name() != "python" || parameters.next() != Some("self") {
+        return None;
+    }
+    let arguments: Vec<&str> = parameters.collect();
+    Some(format!("super().{}({})", function.name, arguments.join(", ")))
 }
 
 /// One-line statements of like functions and of this one, and what elsewhere gives a value to a name
 /// that this function reads and never sets.
-fn copied(work: &Work<'_>, scope: &Scope, here: &Statement, made: &mut Vec<(String, f64)>) {
-    let parsed = &work.source.parsed;
-    let mut seen = BTreeSet::new();
-    for other in parsed.statements() {
-        let near = scope.likeness.get(&other.function).copied().unwrap_or(0.0);
+fn copied(work: &Work<'_>, scope: &Scope, made: &mut Vec<(String, f64)>) {
+    for (number, near) in &scope.statements {
+        let other = &work.source.parsed.statements()[*number];
         let fit = match other.kind {
             StatementKind::Assignment | StatementKind::Expression => 0.4,
             StatementKind::AugmentedAssignment => 0.5,
@@ -180,18 +193,11 @@ fn copied(work: &Work<'_>, scope: &Scope, here: &Statement, made: &mut Vec<(Stri
             _ => continue,
         };
         let text = work.source.str(&other.range);
-        if near < 0.1 || text.is_empty() || text.len() > 100 || text.contains('\n') {
-            continue;
-        }
-        if !seen.insert(text) {
-            continue;
-        }
         let set = other.parts.get(Part::Target).map_or("", |target| work.source.str(target));
         let missing = work.clues.missing.contains(set);
-        if !work.source.in_scope(text.as_bytes(), here.function) && !missing {
-            continue;
+        if !text.is_empty() {
+            made.push((text.to_owned(), near * fit * if missing { 10.0 } else { 1.0 }));
         }
-        made.push((text.to_owned(), near * fit * if missing { 10.0 } else { 1.0 }));
     }
 }
 
@@ -236,7 +242,7 @@ fn guards(
         out.site((Template::Guard, 0.7), &lines, 20, under);
     }
     let first = statement.index == 0 || statement.kind == StatementKind::Return;
-    out.site((Template::Guard, if first { 1.0 } else { 0.5 }), &lines, 60, exits);
+    out.site((Template::Guard, if first { 1.0 } else { 0.5 }), &lines, 40, exits);
 }
 
 fn enclosing_loop(work: &Work<'_>, statement: &Statement) -> bool {
@@ -265,19 +271,11 @@ fn leavings(work: &Work<'_>, scope: &Scope) -> Vec<(Vec<u8>, f64)> {
     for (name, closeness) in scope.names.iter().take(6) {
         add(name, 0.3 * closeness);
     }
-    let function = scope.likeness.iter().find(|(_, near)| **near >= 1.0).and_then(|(f, _)| *f);
     let mut near_ones: Vec<(Vec<u8>, f64)> = Vec::new();
-    for other in work.source.parsed.statements() {
-        let near = scope.likeness.get(&other.function).copied().unwrap_or(0.0);
-        let text = work.text(&other.range);
-        if matches!(other.kind, StatementKind::Return | StatementKind::Raise)
-            && near > 0.1
-            && text.len() < 110
-            && !text.contains(&b'\n')
-            && work.source.in_scope(text, function)
-            && !near_ones.iter().any(|(known, _)| known == text)
-        {
-            near_ones.push((text.to_vec(), near));
+    for (number, near) in &scope.statements {
+        let other = &work.source.parsed.statements()[*number];
+        if matches!(other.kind, StatementKind::Return | StatementKind::Raise) {
+            near_ones.push((work.text(&other.range).to_vec(), *near));
         }
     }
     near_ones.sort_by(|a, b| b.1.total_cmp(&a.1));

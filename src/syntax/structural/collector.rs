@@ -119,8 +119,8 @@ impl<'a> Collector<'a> {
 
 fn scope(parsed: &Parsed, function: usize) -> Scope<'_> {
     let known = &parsed.functions()[function];
-    let typed = known.parameters.iter();
-    let types = typed.filter_map(|it| Some((it.name.as_str(), it.ty.as_deref()?))).collect();
+    let parameters = known.parameters.iter();
+    let types = parameters.filter_map(|it| Some((it.name.as_str(), it.ty.as_deref()?))).collect();
     let mut seen = BTreeSet::new();
     let mut names = parsed.names_in(function);
     names.retain(|name| seen.insert(*name) && !matches!(*name, "self" | "cls" | "_"));

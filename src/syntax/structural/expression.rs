@@ -239,9 +239,10 @@ fn call(collector: &mut Collector<'_>, expression: &Expression) {
         // The call's parentheses may be what lets it go on over lines, or what binds it.
         let loose = expression.parent.is_some()
             && (!is_simple(text) || text.first().is_some_and(u8::is_ascii_digit));
-        let text = match loose || text.contains(&b'\n') {
-            true => [b"(", text, b")"].concat(),
-            false => text.to_vec(),
+        let text = if loose || text.contains(&b'\n') {
+            [b"(", text, b")"].concat()
+        } else {
+            text.to_vec()
         };
         collector.replace(Operator::CallToArgument, expression.function, &expression.range, text);
     }
@@ -358,9 +359,12 @@ pub(super) fn negate_condition(
     collector.replace(Operator::NegateCondition, function, condition, negated);
 }
 
+/// The function, the object's text, and whether the attribute is called.
+type AttributeKey<'a> = (Option<usize>, &'a [u8], bool);
+
 /// The attributes read of one object in one function, those called apart.
 struct Attributes<'a> {
-    names: BTreeMap<(Option<usize>, &'a [u8], bool), BTreeSet<&'a str>>,
+    names: BTreeMap<AttributeKey<'a>, BTreeSet<&'a str>>,
     callees: Vec<bool>,
 }
 
@@ -385,7 +389,7 @@ impl<'a> Attributes<'a> {
         collector: &Collector<'a>,
         id: usize,
         expression: &Expression,
-    ) -> Option<((Option<usize>, &'a [u8], bool), &'a str)> {
+    ) -> Option<(AttributeKey<'a>, &'a str)> {
         if expression.kind != Kind::Attribute {
             return None;
         }

@@ -33,7 +33,7 @@ pub struct Removal {
     pub lines: u32,
 }
 
-/// Every removal, by kind and then in source order.
+/// Every removal of code, by kind and then in source order; tests are left alone.
 pub fn removals(parsed: &Parsed, language: &Language) -> Vec<Removal> {
     let mut found = Vec::new();
     for (id, function) in parsed.functions().iter().enumerate() {
@@ -67,6 +67,7 @@ pub fn removals(parsed: &Parsed, language: &Language) -> Vec<Removal> {
             push(parsed, &mut found, RemovalKind::Function, Some(id), edits);
         }
     }
+    found.retain(|removal| !super::is_of_tests(parsed, &removal.edits));
     found
 }
 
@@ -91,7 +92,8 @@ fn has_word(text: &[u8], word: &[u8]) -> bool {
     let starts = text.iter().enumerate().filter(|(_, byte)| *byte == first).map(|(at, _)| at);
     let mut words = starts.filter(|at| text[*at..].starts_with(word));
     words.any(|at| {
-        !part(at.checked_sub(1).and_then(|before| text.get(before))) && !part(text.get(at + word.len()))
+        !part(at.checked_sub(1).and_then(|before| text.get(before)))
+            && !part(text.get(at + word.len()))
     })
 }
 
@@ -159,8 +161,7 @@ fn push(
     if edits.is_empty() || edits.iter().all(|edit| parsed.text(&edit.range) == edit.replacement) {
         return;
     }
-    let newlines =
-        |edit: &Edit| parsed.text(&edit.range).iter().filter(|byte| **byte == b'\n').count();
-    let lines = edits.iter().map(newlines).sum::<usize>().max(1);
-    found.push(Removal { what, edits, function, lines: u32::try_from(lines).unwrap_or(u32::MAX) });
+    let newlines = |edit: &Edit| parsed.line_of(edit.range.end) - parsed.line_of(edit.range.start);
+    let lines = edits.iter().map(newlines).sum::<u32>().max(1);
+    found.push(Removal { what, edits, function, lines });
 }

@@ -1,4 +1,4 @@
-//! A test command of the user's own: JUnit XML read by us and by the parser program alike.
+//! A test command of the user's own: `JUnit` XML read by us and by the parser program alike.
 
 use super::*;
 use Outcome::{Error as Errored, Failed, Passed, Skipped};

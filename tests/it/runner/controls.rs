@@ -66,3 +66,17 @@ fn a_broken_file_takes_its_tests_down() {
         assert!(ran.ours.is_err() || ran.ours.unwrap().with(Passed).is_empty());
     }
 }
+
+#[test]
+fn the_examples_have_tests_that_pass() {
+    for (example, framework, least) in [("ledger", "unittest", 50), ("intervals", "cargo-test", 25)]
+    {
+        let place = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples").join(example);
+        let copy = copy_of(&place);
+        let runner = detect(copy.root()).unwrap();
+        assert_eq!(runner.framework(), framework);
+        let verdicts = run(copy.root()).verdicts();
+        assert!(verdicts.len() >= least, "{example} has {} tests", verdicts.len());
+        assert!(verdicts.values().all(|outcome| *outcome == Passed), "{verdicts:?}");
+    }
+}

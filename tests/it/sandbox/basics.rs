@@ -175,6 +175,25 @@ fn mounts_are_read_only_or_scratch_or_kept() {
     assert_eq!([read("ro"), read("scratch"), read("kept")], ["ro", "scratch", "new\n"]);
 }
 
+/// A cache that root made can be read and written over by who is not root any more.
+#[test]
+fn a_private_cache_of_whoever_started_the_server_is_read_and_written_over() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let mut world = World::new(&[]);
+    for (name, access) in [("ro", Access::ReadOnly), ("scratch", Access::Scratch)] {
+        let source = world.outside(name);
+        fs::create_dir_all(source.join("deep")).unwrap();
+        fs::write(source.join("deep/f"), name).unwrap();
+        fs::set_permissions(source.join("deep/f"), fs::Permissions::from_mode(0o600)).unwrap();
+        fs::set_permissions(&source, fs::Permissions::from_mode(0o700)).unwrap();
+        world.view.mounts.push(Mount { source, target: Path::new("/opt").join(name), access });
+    }
+    let script = "cat /opt/*/deep/f; cd /opt/scratch/deep; echo new > f; echo more > g; cat f g
+        ! echo x 2>/dev/null > /opt/ro/deep/f";
+    assert_eq!(world.sh(script), "roscratchnew\nmore\n");
+    assert_eq!(fs::read_to_string(world.outside("scratch").join("deep/f")).unwrap(), "scratch");
+}
+
 #[test]
 fn a_single_file_can_be_mounted() {
     let mut world = World::new(&[]);

@@ -187,6 +187,37 @@ fn the_first_process_cannot_be_killed_from_inside() {
     assert_eq!(session.run(&step(&["true"]), &Cancel::new()).unwrap().end, End::Exited(0));
 }
 
+/// Sandboxes do not depend on the process that they were forked from.
+#[test]
+fn a_fork_server_that_dies_is_started_again_and_its_sandboxes_go_on() {
+    let out = serve("sandbox::ending::server_whose_fork_server_dies").output().unwrap();
+    let printed = String::from_utf8_lossy(&out.stdout);
+    assert!(out.status.success() && printed.contains("went on"), "{printed}");
+}
+
+#[test]
+fn server_whose_fork_server_dies() {
+    if !serving() {
+        return;
+    }
+    let world = World::new(&[]);
+    let mut session = world.open();
+    for fork_server in children("self") {
+        let pid = rustix::process::Pid::from_raw(fork_server.parse().unwrap()).unwrap();
+        rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
+    }
+    while children("self").iter().any(|pid| !is_zombie(pid)) {
+        std::thread::yield_now();
+    }
+    succeeded(&session.run(&shell("echo the old one"), &Cancel::new()).unwrap());
+    world.sh("echo a new one");
+    writeln!(std::io::stdout(), "went on").unwrap();
+}
+
+fn is_zombie(pid: &str) -> bool {
+    fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| stat.contains(") Z "))
+}
+
 /// A helper that is killed from outside is an error, never an outcome.
 #[test]
 fn a_helper_that_dies_is_an_error() {
@@ -209,13 +240,11 @@ fn server_whose_helper_dies() {
         while !locked.is_held() {
             std::thread::yield_now();
         }
-        // This process has one child: the helper.
-        for task in fs::read_dir("/proc/self/task").unwrap() {
-            let children = fs::read_to_string(task.unwrap().path().join("children")).unwrap();
-            for pid in children.split_whitespace() {
-                let pid = rustix::process::Pid::from_raw(pid.parse().unwrap()).unwrap();
-                rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
-            }
+        // The one child of this process is the fork server, whose one child is the helper.
+        let fork_server = children("self").remove(0);
+        for helper in children(&fork_server) {
+            let pid = rustix::process::Pid::from_raw(helper.parse().unwrap()).unwrap();
+            rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
         }
         assert!(matches!(run.join().unwrap(), Err(Error::Lost(_))));
     });

@@ -1,6 +1,7 @@
 //! What a command cannot reach: the machine's files, its network, the kernel's risky calls.
 
 use super::*;
+use ssr_mcp::sandbox::{Access, Mount};
 use std::net::{TcpListener, UdpSocket};
 use std::os::unix::net::UnixListener;
 
@@ -273,6 +274,45 @@ fn a_compiler_builds_and_its_program_runs_in_the_tree() {
     }
     let world = World::new(&[("a.c", "#include <stdio.h>\nint main(void) { puts(\"ok\"); }")]);
     assert_eq!(world.sh("gcc a.c -o a && ./a && cp a /tmp && /tmp/a"), "ok\nok\n");
+}
+
+/// The toolchain is shown at its own path, read-only, and the rest of `CARGO_HOME` is not.
+#[test]
+fn cargo_builds_and_tests_offline() {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let rustc = Path::new(&cargo).with_file_name("rustc");
+    let sysroot = std::process::Command::new(rustc).args(["--print", "sysroot"]).output();
+    let sysroot = sysroot.map(|out| String::from_utf8_lossy(&out.stdout).trim().to_owned());
+    let Some(sysroot) = sysroot.ok().filter(|path| Path::new(path).join("bin/cargo").exists())
+    else {
+        return not_run("this user reaches no Rust toolchain");
+    };
+    let test = "#[test] fn t() { let l = std::net::TcpListener::bind(\"127.0.0.1:0\").unwrap();
+        std::thread::spawn(|| ()).join().unwrap(); std::net::TcpStream::connect(l.local_addr().unwrap()).unwrap(); }";
+    let mut world = World::new(&[
+        ("Cargo.toml", "[package]\nname = \"x\"\nversion = \"0.1.0\"\nedition = \"2021\"\n"),
+        ("src/lib.rs", test),
+    ]);
+    let toolchain = PathBuf::from(&sysroot);
+    world.view.mounts.push(Mount {
+        source: toolchain.clone(),
+        target: toolchain.clone(),
+        access: Access::ReadOnly,
+    });
+    let mut step = step(&["cargo", "test", "--offline", "--lib"]);
+    step.env.insert("PATH".into(), format!("{sysroot}/bin:/usr/bin:/bin").into());
+    step.env.insert("CARGO_HOME".into(), "/tmp/cargo".into());
+    step.deadline = Duration::from_mins(5);
+    let out = succeeded(&world.run(&step));
+    assert!(out.contains("test t ... ok"), "{out}");
+}
+
+/// Virtual environments and build trees name their own path.
+#[test]
+fn a_script_that_names_its_own_path_runs_from_it() {
+    let world = World::new(&[("bin/run", "#!/srv/project/bin/sh -e\necho \"$0 runs\"\n")]);
+    let script = "ln -s /bin/sh bin/sh; chmod +x bin/run; /srv/project/bin/run";
+    assert_eq!(world.sh(script), "/srv/project/bin/run runs\n");
 }
 
 #[test]

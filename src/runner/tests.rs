@@ -1,0 +1,334 @@
+use super::*;
+use crate::tree::{Changes, File};
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+
+fn path(name: &str) -> RelPath {
+    RelPath::parse(name.as_bytes()).unwrap()
+}
+
+/// A tree in memory.
+fn tree(files: &[(&str, &str)]) -> Changes {
+    files.iter().map(|(name, text)| (path(name), Some(File::plain(text.as_bytes())))).collect()
+}
+
+/// A machine with one system-like Python that has pytest, and a cargo with its rustup.
+struct Place(tempfile::TempDir);
+
+impl Place {
+    fn new() -> Self {
+        let place = Self(tempfile::tempdir().unwrap());
+        place.file("opt/py/bin/python3.11", "\u{7f}ELF");
+        place.link("opt/py/bin/python3", "python3.11");
+        place.file("opt/py/lib/python3.11/site-packages/pytest/__init__.py", "");
+        place.file("home/.rustup/toolchains/stable-x86_64-unknown-linux-gnu/bin/cargo", "");
+        place.file(
+            "home/.rustup/settings.toml",
+            "default_toolchain = \"stable-x86_64-unknown-linux-gnu\"\n",
+        );
+        place.file("home/.cargo/bin/rustup", "");
+        place.link("home/.cargo/bin/cargo", "rustup");
+        place.file("home/.cargo/registry/index", "");
+        place.file("home/.cargo/credentials.toml", "secret");
+        fs::create_dir_all(place.at("repo")).unwrap();
+        place
+    }
+
+    fn at(&self, name: &str) -> PathBuf {
+        self.0.path().canonicalize().unwrap().join(name)
+    }
+
+    fn file(&self, name: &str, text: &str) {
+        let path = self.at(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, text).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+
+    fn link(&self, name: &str, target: &str) {
+        symlink(target, self.at(name)).unwrap();
+    }
+
+    fn machine(&self) -> Machine {
+        Machine {
+            path: vec![self.at("home/.cargo/bin"), self.at("opt/py/bin")],
+            home: self.at("home"),
+            ..Machine::default()
+        }
+    }
+
+    fn detect(&self, files: &[(&str, &str)]) -> Result<Runner, Error> {
+        Runner::detect(&tree(files), &self.at("repo"), &self.machine(), &Overrides::default())
+    }
+}
+
+fn names(tools: &Tools) -> Vec<String> {
+    tools.mounts.iter().map(|mount| mount.target.display().to_string()).collect()
+}
+
+#[test]
+fn every_embedded_specification_names_files_that_exist() {
+    let specs = embedded::specs();
+    assert!(specs.len() >= 3);
+    for spec in specs {
+        let file = |name: &str| embedded::file(&spec.language, name);
+        assert!(!file(&spec.script.template).is_empty(), "{}", spec.name);
+        for name in [&spec.script.driver, &spec.shadows.module_list] {
+            assert!(name.is_empty() || !file(name).is_empty(), "{}: {name}", spec.name);
+        }
+        let canary = spec.canary.expect("each framework here has one");
+        assert!(
+            !file(&canary.template).is_empty()
+                && !canary.fails.is_empty()
+                && !canary.passes.is_empty()
+        );
+    }
+}
+
+#[track_caller]
+fn detects(files: &[(&str, &str)], framework: &str) {
+    assert_eq!(Place::new().detect(files).unwrap().framework(), framework);
+}
+
+#[test]
+fn the_framework_that_the_project_asks_for_wins_over_the_tests_shape() {
+    let unittest = (
+        "tests/test_a.py",
+        "import unittest\nclass T(unittest.TestCase):\n    def test_a(self): pass\n",
+    );
+    let plain = ("tests/test_a.py", "def test_a():\n    pass\n");
+    let rust = [("Cargo.toml", "[package]\nname = \"a\"\n"), ("tests/a.rs", "#[test] fn a() {}")];
+    detects(&[unittest], "unittest");
+    detects(&[plain], "pytest");
+    detects(&[unittest, ("pytest.ini", "[pytest]\n")], "pytest");
+    detects(&[unittest, ("pyproject.toml", "[project]\n[tool.pytest.ini_options]\n")], "pytest");
+    detects(&[unittest, ("tests/conftest.py", "import pytest\n")], "pytest");
+    detects(&rust, "cargo-test");
+    // Python files without tests beside a crate with tests, and the other way round.
+    detects(&[rust[0], rust[1], ("tools/x.py", "")], "cargo-test");
+    detects(&[plain, rust[0], ("src/lib.rs", "")], "pytest");
+}
+
+#[test]
+fn what_cannot_be_run_says_what_to_do() {
+    let place = Place::new();
+    let plain = ("tests/test_a.py", "def test_a():\n    pass\n");
+    let rust = [("Cargo.toml", "[package]\nname = \"a\"\n"), ("tests/a.rs", "#[test] fn a() {}")];
+    let says = |error: Error, words: &str| assert!(error.to_string().contains(words), "{error}");
+    says(place.detect(&[("a.py", "")]).unwrap_err(), "--test-command");
+    says(place.detect(&[plain, rust[0], rust[1]]).unwrap_err(), "--framework");
+    says(place.detect(&[rust[0], ("src/a.rs", "#[test] fn a() {}")]).unwrap_err(), "`tests/`");
+    let overrides = Overrides { framework: Some("nose".into()), ..Overrides::default() };
+    let unknown = Runner::detect(&tree(&[plain]), &place.at("repo"), &place.machine(), &overrides);
+    says(unknown.unwrap_err(), "Known are pytest, unittest, cargo-test");
+    fs::remove_dir_all(place.at("opt/py/lib/python3.11/site-packages/pytest")).unwrap();
+    let missing = place.detect(&[plain]).unwrap_err();
+    says(
+        missing,
+        &format!("`{} -m pip install pytest`", place.at("opt/py/bin/python3.11").display()),
+    );
+    fs::remove_dir_all(place.at("opt")).unwrap();
+    says(place.detect(&[plain]).unwrap_err(), "no Python 3 was found");
+    fs::remove_dir_all(place.at("home/.rustup/toolchains")).unwrap();
+    says(place.detect(&rust).unwrap_err(), "rustup toolchain install");
+    fs::remove_dir_all(place.at("home/.cargo")).unwrap();
+    says(place.detect(&rust).unwrap_err(), "no cargo was found");
+}
+
+#[test]
+fn a_virtual_environment_comes_with_its_base_interpreter() {
+    let place = Place::new();
+    for name in ["repo/.venv", "active"] {
+        place.file(
+            &format!("{name}/pyvenv.cfg"),
+            &format!("home = {}\n", place.at("opt/py/bin").display()),
+        );
+        place.file(&format!("{name}/lib/python3.11/site-packages/pytest.py"), "");
+        place.file(&format!("{name}/bin/x"), "");
+        symlink(place.at("opt/py/bin/python3"), place.at(&format!("{name}/bin/python"))).unwrap();
+    }
+    let plain = [("test_a.py", "def test_a():\n    pass\n")];
+    let local = place.detect(&plain).unwrap();
+    assert_eq!(local.python(), place.at("repo/.venv/bin/python"));
+    let shown = names(local.tools());
+    for wanted in ["repo/.venv", "opt/py"] {
+        assert!(shown.contains(&place.at(wanted).display().to_string()), "{shown:?}");
+    }
+    let machine = Machine { virtual_env: Some(place.at("active")), ..place.machine() };
+    let active =
+        Runner::detect(&tree(&plain), &place.at("repo"), &machine, &Overrides::default()).unwrap();
+    assert_eq!(active.python(), place.at("active/bin/python"));
+    let path = active.tools().env[std::ffi::OsStr::new("PATH")].to_str().unwrap().to_owned();
+    assert!(path.starts_with(place.at("active/bin").to_str().unwrap()), "{path}");
+}
+
+#[test]
+fn a_shim_leads_to_the_version_that_pyenv_would_choose() {
+    let place = Place::new();
+    for version in ["3.9.2", "3.11.4", "3.11.10"] {
+        place.file(&format!("pyenv/versions/{version}/bin/python3"), "\u{7f}ELF");
+        place.file(&format!("pyenv/versions/{version}/lib/python3/site-packages/pytest.py"), "");
+    }
+    place.file("pyenv/shims/python3", "#!/usr/bin/env bash\n");
+    place.file("pyenv/version", "3.9.2\n");
+    let machine = Machine { path: vec![place.at("pyenv/shims")], ..place.machine() };
+    let chosen = || {
+        let files = tree(&[("test_a.py", "def test_a():\n    pass\n")]);
+        Runner::detect(&files, &place.at("repo"), &machine, &Overrides::default())
+    };
+    assert_eq!(chosen().unwrap().python(), place.at("pyenv/versions/3.9.2/bin/python3"));
+    place.file("repo/.python-version", "3.11\n");
+    assert_eq!(chosen().unwrap().python(), place.at("pyenv/versions/3.11.10/bin/python3"));
+    place.file("repo/.python-version", "2.7\n");
+    assert!(chosen().unwrap_err().to_string().contains("lead to no interpreter"));
+}
+
+#[test]
+fn no_mount_shows_the_home_directory_or_credentials() {
+    let place = Place::new();
+    place.file("home/bin/python3.12", "\u{7f}ELF");
+    place.link("home/bin/python3", "python3.12");
+    place.file("home/lib/python3.12/site-packages/pytest.py", "");
+    place.file("home/lib/python3.12/site-packages/all.pth", place.at("home").to_str().unwrap());
+    place.file("home/other/x", "");
+    place.file(
+        "home/lib/python3.12/site-packages/one.pth",
+        place.at("home/other").to_str().unwrap(),
+    );
+    let machine = Machine {
+        path: vec![place.at("home/bin"), place.at("home/.cargo/bin")],
+        ..place.machine()
+    };
+    let files = [("Cargo.toml", "[package]\nname = \"a\"\n"), ("tests/a.rs", "#[test] fn a() {}")];
+    for files in [&files[..], &[("test_a.py", "def test_a():\n    pass\n")]] {
+        let runner =
+            Runner::detect(&tree(files), &place.at("repo"), &machine, &Overrides::default())
+                .unwrap();
+        for mount in &runner.tools().mounts {
+            assert!(!place.at("home").starts_with(&mount.source), "{mount:?}");
+            assert!(
+                !place.at("home/.cargo/credentials.toml").starts_with(&mount.source),
+                "{mount:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn plugins_are_named_one_by_one_less_those_that_shuffle() {
+    let place = Place::new();
+    let site = "opt/py/lib/python3.11/site-packages";
+    place.file(&format!("{site}/a-1.dist-info/entry_points.txt"), "[console_scripts]\nx = y\n[pytest11]\nmock = pytest_mock\nrandomly = pytest_randomly\n[z]\nq = r\n");
+    place.file(
+        &format!("{site}/b-1.dist-info/entry_points.txt"),
+        "[pytest11]\npytest_cov = pytest_cov.plugin\n",
+    );
+    let plugins = |files: &[(&str, &str)]| {
+        let runner = place.detect(files).unwrap();
+        runner.tools().env[std::ffi::OsStr::new("PYTEST_PLUGINS")].to_str().unwrap().to_owned()
+    };
+    let test = ("test_a.py", "def test_a():\n    pass\n");
+    assert_eq!(plugins(&[test]), "pytest_mock");
+    let settings = ("pytest.ini", "[pytest]\naddopts = --cov=pkg\n");
+    assert_eq!(plugins(&[test, settings]), "pytest_cov.plugin,pytest_mock");
+}
+
+#[test]
+fn files_that_sway_and_files_that_shadow_are_told() {
+    let place = Place::new();
+    let runner = place
+        .detect(&[
+            ("pkg/__init__.py", ""),
+            ("pkg/code.py", ""),
+            ("pkg/tests/test_b.py", "def test_b(): pass"),
+            ("platform/x.py", ""),
+            ("tests/__init__.py", ""),
+            ("tests/test_a.py", "def test_a():\n    pass\n"),
+            ("checks/test_c.py", "def test_c():\n    pass\n"),
+        ])
+        .unwrap();
+    for name in [
+        "conftest.py",
+        "a/b/conftest.py",
+        "pytest.ini",
+        "setup.cfg",
+        "pyproject.toml",
+        "x.pth",
+        "a-1.dist-info/METADATA",
+        "tests/help.py",
+        "tests/data/x.json",
+        "pkg/tests/x.py",
+        "sitecustomize.py",
+    ] {
+        assert!(runner.sways(&path(name)), "{name}");
+    }
+    for name in ["pkg/code.py", "checks/help.py", "test/x.py", "README.md", "pkg/conftest/x.py"] {
+        assert!(!runner.sways(&path(name)), "{name}");
+    }
+    for name in [
+        "pytest.py",
+        "_pytest/__init__.py",
+        "random.py",
+        "src/json/__init__.py",
+        "checks/random.py",
+        "pkg/x.so",
+        "x.pyc",
+        "evil-0.dist-info/entry_points.txt",
+        "unittest.py",
+        "pkg/tests/types.py",
+    ] {
+        assert!(runner.shadows(&path(name)), "{name}");
+    }
+    for name in
+        ["pkg/random.py", "pkg/code.py", "platform/y.py", "new.py", "random.txt", "docs/json/x.md"]
+    {
+        assert!(!runner.shadows(&path(name)), "{name}");
+    }
+}
+
+#[test]
+fn rust_files_that_sway_are_told() {
+    let runner = Place::new()
+        .detect(&[
+            ("Cargo.toml", "[package]\nname = \"a\"\n"),
+            ("tests/a.rs", "#[test] fn a() {}"),
+            ("tests/common/mod.rs", "// test"),
+        ])
+        .unwrap();
+    assert_eq!(
+        runner.test_files(&tree(&[
+            ("Cargo.toml", "[package]\nname = \"a\"\n"),
+            ("tests/a.rs", ""),
+            ("tests/common/mod.rs", "")
+        ])),
+        [path("tests/a.rs")]
+    );
+    for name in [
+        "build.rs",
+        "Cargo.toml",
+        "Cargo.lock",
+        ".cargo/config.toml",
+        "rust-toolchain.toml",
+        "tests/common/mod.rs",
+    ] {
+        assert!(runner.sways(&path(name)), "{name}");
+    }
+    assert!(!runner.sways(&path("src/lib.rs")));
+    assert!(
+        runner.shadows(&path("crates/x/.cargo/config")) && !runner.shadows(&path("src/new.rs"))
+    );
+}
+
+#[test]
+fn a_script_quotes_what_a_shell_would_read() {
+    let runner = Place::new()
+        .detect(&[
+            ("Cargo.toml", "[package]\nname = \"a\"\n"),
+            ("tests/it's $(x).rs", "#[test] fn a() {}"),
+        ])
+        .unwrap();
+    let script = runner.script(&[path("tests/it's $(x).rs")], &["tests/it's $(x).rs::b".into()]);
+    let script = String::from_utf8(script).unwrap();
+    assert!(script.contains(r"run '.' 'tests/it'\''s $(x).rs' --skip 'b'"), "{script}");
+    assert!(!script.contains("\n@"), "every place is filled");
+}
