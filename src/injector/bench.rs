@@ -55,15 +55,13 @@ impl<'a> Bench<'a> {
         &self.test_files
     }
 
-    /// The script that runs these test files, or all test files where these have too few passing
-    /// tests. Nothing is run for it.
+    /// The script that runs these test files, and further ones where these have too few passing tests.
+    /// Nothing is run for it.
     pub(super) fn planned(&self, files: &BTreeSet<RelPath>) -> Plan {
-        let passing = |files: &[RelPath]| of_files(&self.baseline.passing, files);
-        let mut test_files: Vec<RelPath> = files.iter().cloned().collect();
-        if passing(&test_files).len() < self.least {
-            test_files = self.test_files.iter().cloned().collect();
-        }
-        let passing = passing(&test_files).into_iter().cloned().collect();
+        let test_files = widened(files, &self.test_files, self.least, &|files| {
+            of_files(&self.baseline.passing, files).len()
+        });
+        let passing = of_files(&self.baseline.passing, &test_files).into_iter().cloned().collect();
         let excluded =
             of_files_or_none(self.baseline.excluded.keys(), &test_files, &self.test_files);
         Plan { script: self.script(&test_files, &excluded), test_files, passing }
@@ -122,6 +120,29 @@ impl Plan {
             }
         }
         Some(failing)
+    }
+}
+
+/// `files` and, until they have `least` tests by `count`, one more of `all` at a time: the smallest
+/// that is enough, or the largest where none is.
+pub(super) fn widened(
+    files: &BTreeSet<RelPath>,
+    all: &BTreeSet<RelPath>,
+    least: usize,
+    count: &dyn Fn(&[RelPath]) -> usize,
+) -> Vec<RelPath> {
+    let mut chosen = files.clone();
+    loop {
+        let list: Vec<RelPath> = chosen.iter().cloned().collect();
+        let have = count(&list);
+        if have >= least {
+            return list;
+        }
+        let others: Vec<(usize, &RelPath)> =
+            all.difference(&chosen).map(|file| (count(std::slice::from_ref(file)), file)).collect();
+        let enough = others.iter().filter(|(tests, _)| have + tests >= least).min();
+        let Some((_, next)) = enough.or_else(|| others.iter().max()) else { return list };
+        chosen.insert((*next).clone());
     }
 }
 

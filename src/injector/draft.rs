@@ -41,8 +41,8 @@ impl Used {
 }
 
 /// A file by the square root of its size, which stands for its number of sites: opening all files
-/// of a large repository only to count them would cost more than the search. What every test reaches
-/// costs most to run and is drawn less often, by the square root again.
+/// of a large repository only to count them would cost more than the search. What many test
+/// files reach costs most to run and is drawn less often.
 pub(super) fn draw_file(
     dice: &mut Dice,
     files: &[Reached],
@@ -51,7 +51,13 @@ pub(super) fn draw_file(
     let weights: Vec<f64> = files
         .iter()
         .enumerate()
-        .map(|(index, file)| if done.contains(&index) { 0.0 } else { root(file.size) / root(file.tests.len().max(1)) })
+        .map(|(index, file)| {
+            if done.contains(&index) {
+                0.0
+            } else {
+                root(file.size) / root(file.tests.len().max(1).pow(2))
+            }
+        })
         .collect();
     weighted(dice, &weights)
 }

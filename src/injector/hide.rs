@@ -65,7 +65,16 @@ pub(super) fn guessed(weakener: &Weakener<'_>) -> BTreeMap<Place, Cut> {
         };
         cuts.into_iter().find(|cut| weakener.can(place, *cut)).unwrap_or(Cut::Test)
     };
-    weakener.failing().keys().map(|place| (*place, guess(*place))).collect()
+    let mut cuts: BTreeMap<Place, Cut> =
+        weakener.failing().keys().map(|place| (*place, guess(*place))).collect();
+    // A test of which nothing would be left goes as a whole, but for one that stays to pass again.
+    let emptied = |(place, cut): &(&Place, &Cut)| **cut == Cut::Rest && weakener.empties(**place);
+    let mut empty: Vec<Place> = cuts.iter().filter(emptied).map(|(place, _)| *place).collect();
+    if empty.len() == cuts.len() {
+        empty.pop();
+    }
+    cuts.extend(empty.into_iter().map(|place| (place, Cut::Test)));
+    cuts
 }
 
 /// Tests that still fail are cut further: away, once some other test passes again; else to what runs

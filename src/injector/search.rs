@@ -24,8 +24,6 @@ const DULL: usize = 80;
 const KEPT: usize = 3;
 /// Drafts that come to nothing (no parse, known trees) in a row before the search gives up.
 const IDLE: usize = 400;
-/// Drafts of one file before another is drawn.
-const TRIES: usize = 3;
 /// How often every site may be drawn on again once all have been.
 const PASSES: usize = 3;
 
@@ -80,8 +78,6 @@ struct Search<'a> {
     dice: Dice,
     used: Used,
     exhausted: BTreeSet<usize>,
-    /// The file in hand and how many more drafts it gets.
-    current: Option<(usize, usize)>,
     passes: usize,
     seen: BTreeSet<String>,
     /// Digests of the candidates that came to an end in `finish`.
@@ -126,7 +122,6 @@ impl<'a> Search<'a> {
             dice: Dice::new(request.seed).fork("injector"),
             used: Used::default(),
             exhausted: BTreeSet::new(),
-            current: None,
             passes: 1,
             seen: BTreeSet::new(),
             finished: BTreeSet::new(),
@@ -169,7 +164,7 @@ impl<'a> Search<'a> {
     /// The next draft that parses and leads to a tree not seen before.
     fn propose(&mut self) -> Option<Draft> {
         for _ in 0..IDLE {
-            let Some(file) = self.draw_file() else {
+            let Some(file) = draw_file(&mut self.dice, self.code.files(), &self.exhausted) else {
                 if self.passes == PASSES {
                     return None;
                 }
@@ -184,7 +179,6 @@ impl<'a> Search<'a> {
             let drawn = draw(&mut self.dice, self.strategy, opened, &tests, &mut self.used);
             let Some(draft) = drawn else {
                 self.exhausted.insert(file);
-                self.current = None;
                 continue;
             };
             self.counts.proposed += 1;
@@ -204,25 +198,12 @@ impl<'a> Search<'a> {
         None
     }
 
-    /// A file is kept for a few drafts until one is noticed, or files with few tests would get
-    /// fewer bugs still.
-    fn draw_file(&mut self) -> Option<usize> {
-        if let Some((file, left)) = self.current {
-            self.current = (left > 1).then_some((file, left - 1));
-            return Some(file);
-        }
-        let file = draw_file(&mut self.dice, self.code.files(), &self.exhausted)?;
-        self.current = Some((file, TRIES - 1));
-        Some(file)
-    }
-
     fn try_draft(&mut self, draft: Draft, wanted: usize) -> Result<Option<Injected>, Error> {
         match self.react(&draft)? {
             Reaction::Unnoticed => self.counts.unnoticed += 1,
             Reaction::Broken => self.counts.broken += 1,
             Reaction::Noticed { dull: true, .. } => self.keep_dull(Candidate::of([draft])),
             Reaction::Noticed { failing, .. } => {
-                self.current = None;
                 self.pool.push(Pooled { draft, failing });
                 if let Some(candidate) = self.combined(wanted) {
                     return self.finish(&candidate, false);

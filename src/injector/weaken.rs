@@ -89,6 +89,13 @@ impl<'a> Weakener<'a> {
             })
     }
 
+    /// Whether the cut of the rest leaves nothing of a test.
+    pub(super) fn empties(&self, place: Place) -> bool {
+        let file = &self.files[place.file];
+        let from = stops(file, place.test).first().copied();
+        rest(file, place.test, from).len() == rest(file, place.test, None).len()
+    }
+
     /// Whether the log says where a test stopped.
     pub(super) fn has_stop(&self, place: Place) -> bool {
         !stops(&self.files[place.file], place.test).is_empty()

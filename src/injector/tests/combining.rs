@@ -1,4 +1,5 @@
 use super::super::Strategy;
+use super::super::bench::widened;
 use super::super::candidate::Candidate;
 use super::super::draft::Draft;
 use super::super::inverse::{Noticed, combine, each_matters};
@@ -111,4 +112,27 @@ fn a_candidate_does_not_depend_on_the_order_of_its_drafts() {
         one.summary(Strategy::Direct),
         "direct: y in a.py: f (line 1); x in b.py: f (line 1)"
     );
+}
+
+/// Test files named for the number of their tests.
+#[track_caller]
+fn check_widened(files: &[&str], least: usize, expect: &[&str]) {
+    let set = |names: &[&str]| names.iter().map(|name| path(name)).collect::<BTreeSet<_>>();
+    let count = |files: &[RelPath]| {
+        files.iter().map(|file| file.as_str().parse::<usize>().expect("a number")).sum()
+    };
+    let all = set(&["1", "2", "3", "9"]);
+    assert_eq!(
+        widened(&set(files), &all, least, &count),
+        expect.iter().map(|name| path(name)).collect::<Vec<_>>()
+    );
+}
+
+#[test]
+fn a_script_with_too_few_tests_gets_the_smallest_file_that_is_enough() {
+    check_widened(&["9"], 5, &["9"]);
+    check_widened(&["3"], 5, &["2", "3"]);
+    check_widened(&["1"], 5, &["1", "9"]);
+    check_widened(&["3"], 14, &["2", "3", "9"]);
+    check_widened(&["1"], 100, &["1", "2", "3", "9"]);
 }
