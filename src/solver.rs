@@ -128,6 +128,8 @@ impl<'a> Bench<'a> {
         task: &'a Task,
         program: Program<'_>,
     ) -> Result<Result<Self, Reason>, Error> {
+        // Warm caches and the time limit come with it; made here, before attempts run in parallel.
+        harness.baseline()?;
         let state = task.with_oracle().clone();
         let how = How { hash_seed: 0, audience: Audience::Solver };
         let run = harness.run(&state, program, how, false)?;
