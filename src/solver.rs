@@ -128,6 +128,8 @@ impl<'a> Bench<'a> {
         task: &'a Task,
         program: Program<'_>,
     ) -> Result<Result<Self, Reason>, Error> {
+        // Warm caches and the time limit come with it; made here, before attempts run in parallel.
+        harness.baseline()?;
         let state = task.with_oracle().clone();
         let how = How { hash_seed: 0, audience: Audience::Solver };
         let run = harness.run(&state, program, how, false)?;
@@ -149,11 +151,8 @@ impl<'a> Bench<'a> {
         let coverage = harness.coverage(&state, &files, None)?;
         let tree = Overlaid { base: harness.base(), changes: &state };
         let runner = harness.runner();
-        let failure = survey::Failure {
-            outcomes: &outcomes,
-            log: &run.log,
-            coverage: coverage.as_ref(),
-        };
+        let failure =
+            survey::Failure { outcomes: &outcomes, log: &run.log, coverage: coverage.as_ref() };
         let proposals = survey::survey(
             &tree,
             languages,
@@ -200,8 +199,7 @@ impl<'a> Bench<'a> {
         request: &Request,
         judge: Judge<'_>,
     ) -> Result<Attempt, Error> {
-        let space =
-            Ranked { proposals: &self.proposals, taste: Taste::of(request.seed, number) };
+        let space = Ranked { proposals: &self.proposals, taste: Taste::of(request.seed, number) };
         let limits = Limits { runs: request.runs, batch: BATCH };
         let outcome = search::search(
             &space,

@@ -146,7 +146,6 @@ impl Donors {
 
     /// The likeness of `function` to the most alike of `others`.
     pub(super) fn nearest(
-        &self,
         likeness: &BTreeMap<Option<usize>, f64>,
         others: &BTreeSet<Option<usize>>,
     ) -> f64 {

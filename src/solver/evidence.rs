@@ -39,14 +39,6 @@ impl Suspicion {
         let end = (*lines.end() as usize + 1).min(scores.len());
         scores[start..end.max(start)].iter().copied().fold(0.0, f64::max)
     }
-
-    /// The most suspicious line of each file.
-    pub(crate) fn files(&self) -> Vec<(&RelPath, f64)> {
-        self.0
-            .iter()
-            .map(|(path, scores)| (path, scores.iter().copied().fold(0.0, f64::max)))
-            .collect()
-    }
 }
 
 impl Evidence {
@@ -147,15 +139,15 @@ impl Evidence {
     }
 
     fn heed_hints(&self, source: &Source, scores: &mut [f64]) {
-        for ((path, line), _) in self.hints.iter().filter(|((path, _), _)| *path == source.path) {
-            debug_assert_eq!(*path, source.path);
+        for (_, line) in self.hints.keys().filter(|(path, _)| *path == source.path) {
             let inside = source.parsed.functions().iter().filter(|function| {
                 let last = source.parsed.line_of(function.range.end.saturating_sub(1));
                 (function.line..=last).contains(line)
             });
             for function in inside {
                 let last = source.parsed.line_of(function.range.end.saturating_sub(1));
-                for score in scores.iter_mut().take(last as usize + 1).skip(function.line as usize) {
+                for score in scores.iter_mut().take(last as usize + 1).skip(function.line as usize)
+                {
                     *score *= 1.2;
                 }
             }
@@ -174,9 +166,7 @@ fn spread(source: &Source, scores: &mut [f64]) {
         let last = parsed.line_of(function.range.end.saturating_sub(1)) as usize;
         let body = parsed.line_of(function.body.start) as usize;
         let most = most(scores, body, last);
-        for line in function.line as usize..body {
-            scores[line] = scores[line].max(most * 0.5);
-        }
+        raise(scores, function.line as usize..body, most * 0.5);
     }
     let before = scores.to_vec();
     let mut by_name: BTreeMap<&str, f64> = BTreeMap::new();
@@ -198,13 +188,17 @@ fn spread(source: &Source, scores: &mut [f64]) {
             .fold(0.0, f64::max);
         let first = parsed.line_of(statement.range.start) as usize;
         let last = parsed.line_of(statement.range.end.saturating_sub(1)) as usize;
-        for line in first..=last {
-            scores[line] = scores[line].max(named * 0.3);
-        }
+        raise(scores, first..last + 1, named * 0.3);
     }
     let floor = most(scores, 0, scores.len().saturating_sub(1)) * 0.005;
     for score in scores.iter_mut() {
         *score = score.max(floor);
+    }
+}
+
+fn raise(scores: &mut [f64], lines: std::ops::Range<usize>, least: f64) {
+    for score in scores.iter_mut().take(lines.end).skip(lines.start) {
+        *score = score.max(least);
     }
 }
 

@@ -18,8 +18,7 @@ pub(super) fn places(log: &[u8], tree: &dyn Tree) -> BTreeMap<(RelPath, u32), us
     for line in log.split(|byte| *byte == b'\n') {
         let line = String::from_utf8_lossy(line);
         for (path, number) in mentions(&line) {
-            let file =
-                known.entry(path.to_owned()).or_insert_with(|| resolve(path, tree)).clone();
+            let file = known.entry(path.to_owned()).or_insert_with(|| resolve(path, tree)).clone();
             if let Some(file) = file {
                 *places.entry((file, number)).or_insert(0) += 1;
             }
@@ -42,9 +41,9 @@ fn mentions(line: &str) -> Vec<(&str, u32)> {
     for (at, _) in line.match_indices(':') {
         let Some(number) = leading_number(&line[at + 1..]) else { continue };
         let is_path = |c: char| c.is_alphanumeric() || matches!(c, '/' | '_' | '-' | '.' | '+');
-        let start = line[..at].rfind(|c| !is_path(c)).map_or(0, |i| {
-            i + line[i..].chars().next().map_or(1, char::len_utf8)
-        });
+        let start = line[..at]
+            .rfind(|c| !is_path(c))
+            .map_or(0, |i| i + line[i..].chars().next().map_or(1, char::len_utf8));
         let path = &line[start..at];
         if path.contains('.') && path.len() > 2 {
             found.push((path, number));

@@ -10,9 +10,8 @@ pub(super) fn unit(source: &Source) -> Vec<u8> {
         let depth = line.iter().take_while(|b| **b == b' ' || **b == b'\t').count();
         (depth > 0 && depth < line.len()).then(|| line[..depth].to_vec())
     });
-    let smallest = indents.min_by_key(|indent| {
-        if indent[0] == b'\t' { 1 } else { indent.len().max(2) }
-    });
+    let smallest =
+        indents.min_by_key(|indent| if indent[0] == b'\t' { 1 } else { indent.len().max(2) });
     smallest.unwrap_or_else(|| b"    ".to_vec())
 }
 
@@ -92,7 +91,9 @@ pub(super) fn guarded(source: &Source, condition: &[u8], body: &[u8]) -> Option<
     let body = indented(body, &unit(source));
     let parts: [&[u8]; 6] = match source.language.blocks() {
         BlockStyle::Indent => [b"if ", condition, b":", newline, &body, b""],
-        BlockStyle::Braces if source.language.name() == "rust" || source.language.name() == "go" => {
+        BlockStyle::Braces
+            if source.language.name() == "rust" || source.language.name() == "go" =>
+        {
             return Some([b"if ", condition, b" {", newline, &body, newline, b"}"].concat());
         }
         BlockStyle::Braces => {

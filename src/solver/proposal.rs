@@ -4,7 +4,7 @@ use crate::text::Edit;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-/// A kind of repair, in the order in which QuixBugs' fixes were found by enumeration: cheap changes
+/// A kind of repair, in the order in which `QuixBugs` fixes were found by enumeration: cheap changes
 /// of one token first, then donors from the same file, synthesised statements last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Template {

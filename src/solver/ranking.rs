@@ -22,7 +22,7 @@ pub(crate) struct Proposals {
     executable: Vec<bool>,
     evidence: Evidence,
     /// With the number of the source.
-    proposals: Vec<(usize, Proposal)>,
+    made: Vec<(usize, Proposal)>,
 }
 
 impl Proposals {
@@ -42,8 +42,10 @@ impl Proposals {
             }
         }
         of_statements.sort_by(|a, b| b.total_cmp(a));
-        let thresholds =
-            Thresholds { cheap: least_of(&of_statements, CHEAP), dear: least_of(&of_statements, DEAR) };
+        let thresholds = Thresholds {
+            cheap: least_of(&of_statements, CHEAP),
+            dear: least_of(&of_statements, DEAR),
+        };
         let mut proposals = Vec::new();
         for (number, source) in sources.iter().enumerate() {
             let made = templates::propose(source, &suspicion, thresholds, clues);
@@ -53,19 +55,11 @@ impl Proposals {
             .iter()
             .map(|source| tree.read(&source.path).is_some_and(|file| file.executable))
             .collect();
-        Self { sources, executable, evidence, proposals }
+        Self { sources, executable, evidence, made: proposals }
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.proposals.len()
-    }
-
-    #[cfg(test)]
-    pub(super) fn texts(&self) -> impl Iterator<Item = (usize, &Proposal, Option<Vec<u8>>)> {
-        self.proposals.iter().enumerate().map(|(number, (file, proposal))| {
-            let new = apply_edits(self.sources[*file].bytes(), &proposal.edits).ok();
-            (number, proposal, new)
-        })
+        self.made.len()
     }
 }
 
@@ -143,7 +137,7 @@ impl Space for Ranked<'_> {
         let all = self.proposals;
         let suspicion = all.evidence.suspicion(open, &all.sources);
         let mut scored: Vec<(f64, usize)> = Vec::new();
-        for (number, (file, proposal)) in all.proposals.iter().enumerate() {
+        for (number, (file, proposal)) in all.made.iter().enumerate() {
             let suspected = suspicion.of(&all.sources[*file].path, &proposal.lines);
             if suspected > 0.0 && !accepted.contains(&number) {
                 scored.push((self.taste.score(number, proposal, suspected), number));
@@ -156,7 +150,7 @@ impl Space for Ranked<'_> {
     fn candidate(&self, proposals: &[usize]) -> Option<Changes> {
         let mut edits: BTreeMap<usize, Vec<Edit>> = BTreeMap::new();
         for number in proposals {
-            let (file, proposal) = &self.proposals.proposals[*number];
+            let (file, proposal) = &self.proposals.made[*number];
             edits.entry(*file).or_default().extend(proposal.edits.iter().cloned());
         }
         let mut changes = Changes::new();

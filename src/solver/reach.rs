@@ -101,8 +101,7 @@ impl<'a> Graph<'a> {
                 nodes.push((number, function));
             }
         }
-        let mut graph =
-            Self { files, eligible: sources.len(), nodes, by_name, edges: Vec::new() };
+        let mut graph = Self { files, eligible: sources.len(), nodes, by_name, edges: Vec::new() };
         graph.edges = (0..graph.nodes.len()).map(|node| graph.named_in(node)).collect();
         graph
     }

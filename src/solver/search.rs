@@ -38,7 +38,6 @@ pub(crate) struct Limits {
 /// How an attempt ended.
 #[derive(Clone, Debug)]
 pub(crate) struct Outcome<C, J> {
-    pub(crate) solved: bool,
     /// The repair; else the refused one, else what repaired most.
     pub(crate) candidate: Option<C>,
     /// What the confirmation said, where there was one.
@@ -61,6 +60,7 @@ const TWINS: usize = 2;
 ///
 /// `screen` gets candidates and answers which failing tests each passes; it may answer for fewer, if
 /// the last answered passes all.
+#[allow(clippy::type_complexity, reason = "two closures, said once")]
 pub(crate) fn search<S: Space, J, E>(
     space: &S,
     failing: &BTreeSet<TestId>,
@@ -91,7 +91,7 @@ pub(crate) fn search<S: Space, J, E>(
             match confirm(&candidate)? {
                 Confirmed::Solved(judged) => {
                     let (candidate, judged) = (Some(candidate), Some(judged));
-                    return Ok(Outcome { solved: true, candidate, judged, runs: search.runs });
+                    return Ok(Outcome { candidate, judged, runs: search.runs });
                 }
                 Confirmed::Refused(judged) => {
                     refused.get_or_insert((candidate, judged));
@@ -107,7 +107,7 @@ pub(crate) fn search<S: Space, J, E>(
         Some((candidate, judged)) => (Some(candidate), Some(judged)),
         None => (search.best_partial(), None),
     };
-    Ok(Outcome { solved: false, candidate, judged, runs })
+    Ok(Outcome { candidate, judged, runs })
 }
 
 struct Search<'a, S: Space> {

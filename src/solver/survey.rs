@@ -141,7 +141,8 @@ fn missing(log: &[u8]) -> BTreeSet<String> {
     let log = String::from_utf8_lossy(&log[log.len().saturating_sub(1 << 20)..]);
     let mut names = BTreeSet::new();
     for line in log.lines() {
-        let undefined = ["NameError", "UnboundLocalError", "AttributeError", "cannot find", "not found in"];
+        let undefined =
+            ["NameError", "UnboundLocalError", "AttributeError", "cannot find", "not found in"];
         if !undefined.iter().any(|word| line.contains(word)) {
             continue;
         }

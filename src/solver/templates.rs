@@ -129,7 +129,7 @@ impl<'a> Work<'a> {
         let likeness = self.donors.likeness(self.source, function);
         let mut donors: Vec<(usize, f64)> = Vec::new();
         for (number, donor) in self.donors.expressions.iter().enumerate() {
-            let near = self.donors.nearest(&likeness, &donor.functions);
+            let near = Donors::nearest(&likeness, &donor.functions);
             if near < 0.02 || !self.source.in_scope(&donor.text, function) {
                 continue;
             }
@@ -151,7 +151,7 @@ impl<'a> Work<'a> {
     ) -> Vec<(Vec<u8>, f64, BTreeSet<String>)> {
         let mut conditions = Vec::new();
         for (text, functions) in &self.donors.conditions {
-            let near = self.donors.nearest(likeness, functions);
+            let near = Donors::nearest(likeness, functions);
             if near >= 0.05 && self.source.in_scope(text, function) {
                 let words = words::identifiers(text).map(|(_, word)| word.to_owned()).collect();
                 conditions.push((text.clone(), near, words));

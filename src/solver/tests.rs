@@ -1,6 +1,5 @@
 //! Pure tests: trees in memory, and a screen that is a closure.
 
-
 mod localisation;
 mod repairs;
 mod searching;

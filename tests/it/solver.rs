@@ -1,6 +1,6 @@
 //! The solver in the real sandbox with real test runners.
 
-use crate::bench::{Bench, bench, bench_of, machine, path};
+use crate::bench::{Bench, bench, bench_of, machine};
 use ssr_mcp::artifact::Artifact;
 use ssr_mcp::grading::{self, Reason};
 use ssr_mcp::solver::{Attempt, Request, solve};
@@ -132,34 +132,4 @@ fn others_stay() {
     let request = Request { attempts: 2, seed: 1, runs: 60, parallel: 1 };
     let attempts = solve(&bench.harness, &Languages::builtin(), &artifact, &request).unwrap();
     assert!(attempts.iter().any(|attempt| attempt.solved), "{attempts:?}");
-    let _ = path;
-}
-
-#[test]
-fn measure_boltons() {
-    use crate::bench::{bench_at, copy, pytest_machine};
-    use ssr_mcp::tree::File;
-    let dir = tempfile::tempdir().unwrap();
-    let root = dir.path().join("repo");
-    copy(std::path::Path::new("/tmp/boltons-26.2.0"), &root);
-    let bench = bench_at(dir, &root, &pytest_machine(), None);
-    let list = std::fs::read_to_string("/tmp/svlist").unwrap();
-    for case in list.split_whitespace() {
-        let meta: serde_json::Value =
-            serde_json::from_slice(&std::fs::read(format!("/tmp/svbench/{case}/meta.json")).unwrap()).unwrap();
-        let m = meta["module"].as_str().unwrap();
-        let mut bug = Changes::new();
-        bug.write(path(&format!("boltons/{m}.py")), File::plain(std::fs::read(format!("/tmp/svbench/{case}/buggy.py")).unwrap()));
-        let test = format!("tests/test_{m}.py");
-        let mut weak = Changes::new();
-        let mut text = std::fs::read(root.join(&test)).unwrap();
-        text.extend(b"\n# weakened\n");
-        weak.write(path(&test), File::plain(text));
-        let artifact = bench.artifact(&bug, &weak, &[&test]);
-        let t = std::time::Instant::now();
-        let request = Request { attempts: 4, seed: 1, runs: 120, parallel: 2 };
-        let attempts = solve(&bench.harness, &Languages::builtin(), &artifact, &request).unwrap();
-        let told: Vec<String> = attempts.iter().map(|a| format!("{}{}", if a.solved { "+" } else { "-" }, a.runs)).collect();
-        println!("CASE {case} {m} {} {:?} {:.1}s {}", meta["op"], told, t.elapsed().as_secs_f64(), attempts.iter().find(|a| !a.solved).map_or(String::new(), |a| a.reason.to_string().chars().take(80).collect()));
-    }
 }

@@ -29,9 +29,10 @@ pub(super) fn propose(work: &Work<'_>, out: &mut Collector<'_>) {
                     && key.len() < text.len()
                     && key.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
                 {
-                    let names = scope.names.iter().map(|(name, near)| {
-                        ([key, b"=", name.as_bytes()].concat(), 0.3 * near)
-                    });
+                    let names = scope
+                        .names
+                        .iter()
+                        .map(|(name, near)| ([key, b"=", name.as_bytes()].concat(), 0.3 * near));
                     extra.extend(names);
                 }
             }
@@ -52,21 +53,18 @@ pub(super) fn propose(work: &Work<'_>, out: &mut Collector<'_>) {
         }
         let mut alternatives: Vec<(Vec<Edit>, f64)> = Vec::new();
         for (text, closeness) in extra {
-            match (list.first(), list.last()) {
-                (Some(first), Some(last)) => {
-                    let behind = [b", ", &text[..]].concat();
-                    alternatives.push((vec![Edit::new(last.end..last.end, behind)], closeness));
-                    if !text.contains(&b'=') {
-                        let in_front = [&text[..], b", "].concat();
-                        let at = first.start..first.start;
-                        alternatives.push((vec![Edit::new(at, in_front)], closeness * 0.5));
-                    }
-                }
-                _ => {
-                    let inside = [b"(", &text[..], b")"].concat();
-                    alternatives.push((replace(arguments, inside), closeness));
-                }
+            let (Some(first), Some(end)) = (list.first(), list.last()) else {
+                let inside = [b"(", &text[..], b")"].concat();
+                alternatives.push((replace(arguments, inside), closeness));
+                continue;
+            };
+            if !text.contains(&b'=') {
+                let in_front = [&text[..], b", "].concat();
+                let at = first.start..first.start;
+                alternatives.push((vec![Edit::new(at, in_front)], closeness * 0.5));
             }
+            let behind = [b", ", &text[..]].concat();
+            alternatives.push((vec![Edit::new(end.end..end.end, behind)], closeness));
         }
         // A call of something like a function in the same file is the likelier to have lost one.
         out.site((Template::Argument, 0.7), &work.lines_of(expression), 24, alternatives);
@@ -89,7 +87,8 @@ fn defaults(work: &Work<'_>, out: &mut Collector<'_>) {
         }
         let head = parsed.text(&(function.range.start..function.body.start));
         for parameter in &function.parameters {
-            let found = super::super::words::identifiers(head).filter(|(_, w)| *w == parameter.name);
+            let found =
+                super::super::words::identifiers(head).filter(|(_, w)| *w == parameter.name);
             let Some((at, _)) = found.last() else { continue };
             let end = at + parameter.name.len();
             if !matches!(head.get(end), Some(b',' | b')')) {
@@ -131,7 +130,9 @@ fn written_defaults<'a>(work: &Work<'a>) -> BTreeSet<(String, &'a str)> {
     for function in work.source.parsed.functions() {
         let head = work.source.str(&(function.range.start..function.body.start));
         for parameter in &function.parameters {
-            let Some((_, rest)) = head.split_once(&format!("{}=", parameter.name)) else { continue };
+            let Some((_, rest)) = head.split_once(&format!("{}=", parameter.name)) else {
+                continue;
+            };
             let mut depth = 0;
             let end = rest.find(|c: char| {
                 match c {

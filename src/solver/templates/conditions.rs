@@ -92,12 +92,9 @@ fn null_tests(work: &Work<'_>, name: &str) -> Vec<String> {
     let language = &work.source.language;
     let negated = String::from_utf8(language.negated(name.as_bytes(), true)).unwrap_or_default();
     match language.name() {
-        "python" => vec![
-            format!("{name} is None"),
-            format!("{name} is not None"),
-            name.to_owned(),
-            negated,
-        ],
+        "python" => {
+            vec![format!("{name} is None"), format!("{name} is not None"), name.to_owned(), negated]
+        }
         "rust" => vec![
             name.to_owned(),
             negated,
@@ -107,6 +104,10 @@ fn null_tests(work: &Work<'_>, name: &str) -> Vec<String> {
             format!("{name}.is_some()"),
             format!("{name} == 0"),
         ],
-        _ => vec![name.to_owned(), negated, format!("{name} {} {}", language.tokens().equal, language.null())],
+        _ => vec![
+            name.to_owned(),
+            negated,
+            format!("{name} {} {}", language.tokens().equal, language.null()),
+        ],
     }
 }

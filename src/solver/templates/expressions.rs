@@ -48,7 +48,9 @@ fn numeric(work: &Work<'_>, expression: &Expression) -> f64 {
     let Some(parent) = work.parent(expression) else { return 0.3 };
     match parent.kind {
         ExpressionKind::Slice | ExpressionKind::Range => 1.0,
-        ExpressionKind::Subscript if parent.parts.get(Part::Object) == Some(&expression.range) => 0.0,
+        ExpressionKind::Subscript if parent.parts.get(Part::Object) == Some(&expression.range) => {
+            0.0
+        }
         ExpressionKind::Subscript | ExpressionKind::Comparison => 0.8,
         ExpressionKind::Binary => 0.5,
         ExpressionKind::Call => {
@@ -72,9 +74,8 @@ fn plus_minus_one(work: &Work<'_>, expression: &Expression, out: &mut Collector<
     let written = |sign: &[u8]| {
         if tight { [b"(", text, sign, b"1)"].concat() } else { [text, sign, b"1"].concat() }
     };
-    let alternatives = [&b" + "[..], b" - "]
-        .map(|sign| (replace(&expression.range, written(sign)), 1.0))
-        .to_vec();
+    let alternatives =
+        [&b" + "[..], b" - "].map(|sign| (replace(&expression.range, written(sign)), 1.0)).to_vec();
     out.site((Template::PlusMinusOne, fit), &work.lines_of(expression), 2, alternatives);
 }
 
@@ -149,7 +150,8 @@ fn grow(work: &Work<'_>, scope: &Scope, expression: &Expression, out: &mut Colle
     let closed = operand(work.text(&expression.range), expression.kind);
     let own = work.text(&expression.range);
     let mut alternatives: Vec<(Vec<Edit>, f64)> = Vec::new();
-    let operators = [(" + ", 1.0), (" - ", 1.0), (" * ", 0.7), (" % ", 0.4), (" / ", 0.4), (" // ", 0.3)];
+    let operators =
+        [(" + ", 1.0), (" - ", 1.0), (" * ", 0.7), (" % ", 0.4), (" / ", 0.4), (" // ", 0.3)];
     for (number, near) in scope.donors.iter().take(60) {
         let donor = &work.donors.expressions[*number];
         let worth = match donor.kind {

@@ -16,7 +16,8 @@ pub(super) fn propose(work: &Work<'_>, out: &mut Collector<'_>) {
         if parsed.module_names().contains(name) {
             continue;
         }
-        let used = super::super::words::identifiers(work.source.bytes()).any(|(_, word)| word == name);
+        let used =
+            super::super::words::identifiers(work.source.bytes()).any(|(_, word)| word == name);
         if !used {
             continue;
         }

@@ -129,11 +129,14 @@ fn operators(work: &Work<'_>, out: &mut Collector<'_>) {
         } else if statement.kind == StatementKind::Assignment
             && let (Some(target), Some(value)) =
                 (statement.parts.get(Part::Target), statement.parts.get(Part::Value))
-            && let Some(at) =
-                work.text(&(target.end..value.start.max(target.end))).iter().position(|b| *b == b'=')
+            && let Some(at) = work
+                .text(&(target.end..value.start.max(target.end)))
+                .iter()
+                .position(|b| *b == b'=')
         {
             let at = target.end + at;
-            let augmented = ["+=", "-=", "*=", "|=", "&="].map(|new| (replace(&(at..at + 1), new), 1.0));
+            let augmented =
+                ["+=", "-=", "*=", "|=", "&="].map(|new| (replace(&(at..at + 1), new), 1.0));
             let lines = work.lines(Some(number), &(at..at + 1));
             out.site((Template::Operator, 0.2), &lines, 5, augmented.to_vec());
         }
@@ -159,9 +162,9 @@ fn swap_operator(
         ("+" | "-" | "*" | "/" | "%", _) => &["+", "-", "*", "/", "%"],
         _ => &[],
     };
-    let other = arithmetic.iter().filter(|new| {
-        **new != written && !near.contains(**new) && !far.contains(**new)
-    });
+    let other = arithmetic
+        .iter()
+        .filter(|new| **new != written && !near.contains(**new) && !far.contains(**new));
     let alternatives = near
         .iter()
         .map(|new| (replace(operator, *new), 1.0))
@@ -185,7 +188,9 @@ fn negations(work: &Work<'_>, out: &mut Collector<'_>) {
                 let sides = [expression.left(), expression.right()].into_iter().flatten();
                 conditions.extend(sides.map(|side| (expression.statement, side)));
             }
-            ExpressionKind::Comparison => conditions.push((expression.statement, &expression.range)),
+            ExpressionKind::Comparison => {
+                conditions.push((expression.statement, &expression.range));
+            }
             ExpressionKind::Conditional => {
                 let condition = expression.parts.get(Part::Condition);
                 conditions.extend(condition.map(|span| (expression.statement, span)));

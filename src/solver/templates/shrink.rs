@@ -28,9 +28,10 @@ pub(super) fn propose(work: &Work<'_>, out: &mut Collector<'_>) {
 fn parts_of(expression: &Expression) -> Vec<Span> {
     let wanted: &[Part] = match expression.kind {
         ExpressionKind::Binary | ExpressionKind::Boolean => &[Part::Left, Part::Right],
-        ExpressionKind::Subscript | ExpressionKind::Slice => &[Part::Object],
         ExpressionKind::Conditional => &[Part::Body, Part::Alternative],
-        ExpressionKind::Attribute => &[Part::Object],
+        ExpressionKind::Subscript | ExpressionKind::Slice | ExpressionKind::Attribute => {
+            &[Part::Object]
+        }
         ExpressionKind::Unary | ExpressionKind::Cast => &[Part::Value, Part::Right],
         ExpressionKind::Call => &[Part::Argument],
         _ => return Vec::new(),
@@ -73,7 +74,11 @@ fn deletions(work: &Work<'_>, out: &mut Collector<'_>) {
         let fit = match statement.kind {
             StatementKind::Break | StatementKind::Continue => 1.0,
             StatementKind::Return if statement.parts.get(Part::Value).is_none() => 2.0,
-            StatementKind::Return | StatementKind::Raise if statement.index + 1 < statement.siblings => 2.0,
+            StatementKind::Return | StatementKind::Raise
+                if statement.index + 1 < statement.siblings =>
+            {
+                2.0
+            }
             StatementKind::Assignment
             | StatementKind::AugmentedAssignment
             | StatementKind::Expression
@@ -84,7 +89,12 @@ fn deletions(work: &Work<'_>, out: &mut Collector<'_>) {
         };
         let edits = structural::delete(&work.source.parsed, &work.source.language, &[number]);
         let start = statement.range.start;
-        out.site((Template::Delete, fit), &work.lines(Some(number), &(start..start)), 1, vec![(edits, 1.0)]);
+        out.site(
+            (Template::Delete, fit),
+            &work.lines(Some(number), &(start..start)),
+            1,
+            vec![(edits, 1.0)],
+        );
     }
 }
 
@@ -108,7 +118,8 @@ fn unguarded(work: &Work<'_>, out: &mut Collector<'_>) {
         {
             continue;
         }
-        let edit = place::in_place(work.source, &statement.range, &place::flush(work.source, &inner));
+        let edit =
+            place::in_place(work.source, &statement.range, &place::flush(work.source, &inner));
         let lines = work.lines(Some(number), &(statement.range.start..inner.start));
         out.site((Template::Guard, 0.3), &lines, 1, vec![(vec![edit], 1.0)]);
     }

@@ -113,7 +113,9 @@ impl<'a, 'b> Pair<'a, 'b> {
         let before = self.twin(model.block, model.index.checked_sub(1));
         let after = self.twin(model.block, Some(model.index + 1));
         for (twin, behind) in [(before, true), (after, false)] {
-            let Some(twin) = twin.filter(|twin| place::alone(source, &twin.range)) else { continue };
+            let Some(twin) = twin.filter(|twin| place::alone(source, &twin.range)) else {
+                continue;
+            };
             let edit = if behind {
                 place::after(source, &twin.range, text)
             } else {
@@ -165,14 +167,20 @@ impl<'a, 'b> Pair<'a, 'b> {
             }
             let edit = place::in_place(source, &own.range, text);
             let lines = self.work.lines(Some(*number), &own.range);
-            out.site((Template::Sibling, self.near * alike * 0.7), &lines, 1, vec![(vec![edit], 1.0)]);
+            out.site(
+                (Template::Sibling, self.near * alike * 0.7),
+                &lines,
+                1,
+                vec![(vec![edit], 1.0)],
+            );
         }
     }
 
     /// A short body for the model's whole body.
     fn body(&self, out: &mut Collector<'_>) {
         let parsed = &self.work.source.parsed;
-        let top = |statements: &[(usize, &Statement)]| statements.first().and_then(|(_, s)| s.block);
+        let top =
+            |statements: &[(usize, &Statement)]| statements.first().and_then(|(_, s)| s.block);
         let (Some(own), Some(theirs)) = (top(&self.own), top(&self.others)) else { return };
         let code = |block: usize| {
             let statements = parsed.blocks()[block].statements.iter();
@@ -183,7 +191,8 @@ impl<'a, 'b> Pair<'a, 'b> {
             Some(first.start..code.next_back().map_or(first.end, |last| last.range.end))
         };
         let (Some(own), Some(theirs)) = (code(own), code(theirs)) else { return };
-        if self.own.len() > 3 || theirs.len() > 2 * LONGEST || !place::alone(self.work.source, &own) {
+        if self.own.len() > 3 || theirs.len() > 2 * LONGEST || !place::alone(self.work.source, &own)
+        {
             return;
         }
         let text = place::flush(self.work.source, &theirs);

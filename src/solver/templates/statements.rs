@@ -33,7 +33,9 @@ fn returns(
     let tail = statement.kind == StatementKind::Expression
         && statement.index + 1 == statement.siblings
         && !work.source.language.tokens().terminator.is_empty()
-        && !work.text(&statement.range).ends_with(work.source.language.tokens().terminator.as_bytes());
+        && !work
+            .text(&statement.range)
+            .ends_with(work.source.language.tokens().terminator.as_bytes());
     if statement.kind != StatementKind::Return && !tail {
         return;
     }
@@ -109,7 +111,9 @@ fn values(
     let statements = work.source.parsed.statements().iter();
     let elsewhere = statements
         .filter(|other| other.kind == StatementKind::Assignment)
-        .filter(|other| other.parts.get(Part::Target).map(|t| work.text(t)) == Some(work.text(target)))
+        .filter(|other| {
+            other.parts.get(Part::Target).map(|t| work.text(t)) == Some(work.text(target))
+        })
         .filter_map(|other| Some((other.function, work.text(other.parts.get(Part::Value)?))))
         .filter(|(_, text)| text.len() < 120 && *text != work.text(value))
         .filter(|(_, text)| work.source.in_scope(text, statement.function))
@@ -159,7 +163,10 @@ fn insertions(
         made.iter().map(|(text, near)| (vec![put(text)], *near)).collect();
     let leaves = matches!(
         statement.kind,
-        StatementKind::Return | StatementKind::Raise | StatementKind::Break | StatementKind::Continue
+        StatementKind::Return
+            | StatementKind::Raise
+            | StatementKind::Break
+            | StatementKind::Continue
     );
     if statement.index + 1 == statement.siblings && !leaves {
         let put = |text: &str| place::after(source, &statement.range, text.as_bytes());
@@ -209,7 +216,10 @@ fn guards(
     statement: &Statement,
     out: &mut Collector<'_>,
 ) {
-    if matches!(statement.kind, StatementKind::Docstring | StatementKind::Definition | StatementKind::Import) {
+    if matches!(
+        statement.kind,
+        StatementKind::Docstring | StatementKind::Definition | StatementKind::Import
+    ) {
         return;
     }
     let source = work.source;

@@ -44,7 +44,8 @@ fn sources(files: &[(&str, &str)]) -> Vec<Source> {
 
 #[test]
 fn a_line_that_only_failing_tests_execute_is_the_most_suspicious() {
-    let lines = |lines: &[u32]| BTreeMap::from([(path("code.py"), lines.iter().copied().collect())]);
+    let lines =
+        |lines: &[u32]| BTreeMap::from([(path("code.py"), lines.iter().copied().collect())]);
     let coverage = BTreeMap::from([
         ("t::a".to_owned(), lines(&[2, 6])),
         ("t::b".to_owned(), lines(&[2])),
@@ -93,8 +94,7 @@ fn a_log_hints_at_places_in_the_tree() {
 
 #[test]
 fn free_names_are_no_members_no_strings_and_no_keywords_of_calls() {
-    let names: Vec<_> =
-        words::free_names(b"f(a.b, key=c, \"d\") == 'e' + g").into_iter().collect();
+    let names: Vec<_> = words::free_names(b"f(a.b, key=c, \"d\") == 'e' + g").into_iter().collect();
     assert_eq!(names, ["a", "c", "f", "g"]);
 }
 

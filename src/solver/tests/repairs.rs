@@ -8,8 +8,9 @@ use super::{outcomes, path, place, surveyed};
 fn check(name: &str, good: &str, right: &str, bad: &str, test: &str, within: usize) {
     assert_eq!(good.matches(right).count(), 1, "{right:?} must be there once");
     let broken = good.replacen(right, bad, 1);
-    let tests = if name.ends_with(".rs") { "tests/it.rs" } else { "tests/test_it.py" };
-    let id = if name.ends_with(".rs") { "it" } else { "tests/test_it.py::test_it" };
+    let rust = path(name).extension() == "rs";
+    let tests = if rust { "tests/it.rs" } else { "tests/test_it.py" };
+    let id = if rust { "it" } else { "tests/test_it.py::test_it" };
     let outcomes = outcomes(&[id], &[]);
     let proposals = surveyed(&[(name, &broken), (tests, test)], &[tests], &outcomes, None);
     let failing = outcomes.keys().cloned().collect();
