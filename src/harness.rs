@@ -5,15 +5,15 @@ mod baseline;
 mod caches;
 mod instruments;
 mod memo;
+pub mod parsing;
 mod script;
 mod statuses;
 
 pub use baseline::Baseline;
 pub use instruments::{Coverage, Screened};
-pub use statuses::read as read_statuses;
 
 use crate::runner::Runner;
-use crate::sandbox::{self, Cancel, End, Limits, Sandbox, Tier};
+use crate::sandbox::{self, Cancel, Limits, Sandbox, Tier};
 use crate::store::{self, Store};
 use crate::tree::{Changes, RelPath, Tree};
 use crate::verdict::Verdicts;
@@ -116,6 +116,8 @@ pub enum NoVerdict {
     TimedOut(u64),
     #[error("the test script was ended: {0}")]
     Ended(String),
+    #[error("the changes do not fit the tree: {path} could not be written: {reason}")]
+    NotLaidOut { path: String, reason: String },
     #[error("the log is longer than {0} bytes")]
     LogTooLong(u64),
     #[error("the parser failed: {0}")]
@@ -135,12 +137,22 @@ pub enum NoVerdict {
 #[derive(Clone, Debug)]
 pub struct ScriptRun {
     pub verdicts: Result<Verdicts, NoVerdict>,
-    pub end: End,
     /// Standard output and error of the script, in one stream.
     pub log: Arc<[u8]>,
     pub wall: Duration,
     /// User and system time of script and parser.
     pub cpu: Duration,
+}
+
+impl ScriptRun {
+    fn without(problem: NoVerdict) -> Self {
+        Self {
+            verdicts: Err(problem),
+            log: Arc::new([]),
+            wall: Duration::ZERO,
+            cpu: Duration::ZERO,
+        }
+    }
 }
 
 impl Harness {

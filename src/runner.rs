@@ -226,6 +226,12 @@ impl Runner {
     }
 }
 
+/// The Python that an artifact's parser runs under where no repository is open: the developer's own for
+/// `root`.
+pub fn parsing_tools(root: &Path, machine: &Machine) -> Result<Tools, Error> {
+    Ok(python::find(root, machine)?.tools())
+}
+
 /// The interpreter, the modules it must have unless a command of the user's runs the tests, and the
 /// plugins it may load.
 fn python_tools(

@@ -7,7 +7,7 @@ use std::fmt;
 
 /// Reads `{id: "passed" | "failed"}`; booleans and the usual spellings are accepted
 /// (see [`Outcome::from_status`]).
-pub fn read(stdout: &[u8]) -> Result<Verdicts, NoVerdict> {
+pub(super) fn read(stdout: &[u8]) -> Result<Verdicts, NoVerdict> {
     let mut json = serde_json::Deserializer::from_slice(stdout);
     let entries = json
         .deserialize_map(Entries)
