@@ -10,6 +10,7 @@ mod command;
 mod detect;
 mod embedded;
 mod instrument;
+mod own_copies;
 mod python;
 mod report;
 mod script;
@@ -114,15 +115,13 @@ pub enum Error {
         "--report {report:?}: {refusal}. Name a file inside the repository, relative to its root"
     )]
     BadReport { report: String, refusal: PathRefusal },
-    #[error("no cargo was found on PATH. Install Rust ({RUSTUP}) or add cargo to PATH")]
+    #[error("no cargo was found on PATH. Install Rust with rustup, or add cargo to PATH")]
     NoCargo,
     #[error("the Rust toolchain {name:?} is not installed. Run `rustup toolchain install {name}`")]
     NoToolchain { name: String },
     #[error(transparent)]
     NoReport(#[from] NoReport),
 }
-
-const RUSTUP: &str = "https://rustup.rs";
 
 fn shims(seen: &[PathBuf]) -> String {
     if seen.is_empty() {
@@ -140,6 +139,9 @@ pub struct Tools {
     /// In-sandbox paths of caches worth keeping warm between runs, e.g. the bytecode cache
     /// directory or cargo's target directory. Absolute.
     pub caches: Vec<PathBuf>,
+    /// In-sandbox paths of installed copies of the repository's own packages, and whether each is a
+    /// directory: nothing of them may be seen. Absolute.
+    pub hidden: Vec<(PathBuf, bool)>,
 }
 
 impl Runner {
@@ -157,8 +159,8 @@ impl Runner {
         let chosen = detect::choose(&reader, embedded::specs(), overrides, &holds_tests);
         let spec = chosen.map_err(|error| explained(error, &reader))?;
         let tools = match spec.tools {
-            ToolKind::Python => python_tools(&spec, tree, root, machine, command.is_some())?,
-            ToolKind::Cargo => cargo_tools(root, machine)?,
+            ToolKind::Python => python_tools(&spec, &reader, tree, root, machine, command.is_some())?,
+            ToolKind::Cargo => cargo_tools(&reader, root, machine)?,
         };
         let tools = with_constants(tools, &spec);
         let ground = sway::Ground::survey(&spec, reader.paths(), &test_files(&spec, &reader));
@@ -236,6 +238,7 @@ pub fn parsing_tools(root: &Path, machine: &Machine) -> Result<Tools, Error> {
 /// plugins it may load.
 fn python_tools(
     spec: &Spec,
+    reader: &Reader<'_>,
     tree: &dyn Tree,
     root: &Path,
     machine: &Machine,
@@ -258,12 +261,20 @@ fn python_tools(
             tools.env.insert((&plugins.variable).into(), modules.join(",").into());
         }
     }
+    let copies = own_copies::of_python(reader, &python.site, &spec.needs.modules);
+    tools.hidden = copies.into_iter().map(|path| (path.clone(), path.is_dir())).collect();
     Ok(tools)
 }
 
 /// Cargo, and a Python for the parser.
-fn cargo_tools(root: &Path, machine: &Machine) -> Result<Tools, Error> {
+fn cargo_tools(reader: &Reader<'_>, root: &Path, machine: &Machine) -> Result<Tools, Error> {
     let mut tools = cargo::tools(root, machine)?;
+    let home = cargo::home(machine);
+    let copies = own_copies::of_cargo(reader, &home);
+    tools.hidden = copies
+        .into_iter()
+        .map(|below| (Path::new(cargo::CARGO_HOME).join(&below), home.join(&below).is_dir()))
+        .collect();
     let python = python::find(root, machine)?;
     tools.mounts.extend(python.tools().mounts);
     tools.env.insert("PYTHON".into(), python.program.clone().into());

@@ -2,7 +2,7 @@
 //! own.
 
 use super::{Audience, Error, Harness, How, NoVerdict, Program, ScriptRun, parsing, statuses};
-use crate::sandbox::{self, End, Finished, Limits, Step, View};
+use crate::sandbox::{self, Access, End, Finished, Limits, Mount, Step, View};
 use crate::tree::Changes;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -39,8 +39,9 @@ impl Harness {
     }
 
     /// The tree as a run sees it.
-    pub(super) fn view(&self, changes: Changes, caches: Vec<crate::sandbox::Mount>) -> View {
+    pub(super) fn view(&self, changes: Changes, caches: Vec<Mount>) -> View {
         let mut mounts = self.runner.tools().mounts.clone();
+        mounts.extend(self.masks());
         mounts.extend(caches);
         View {
             layers: vec![self.base.dir.clone()],
@@ -49,6 +50,15 @@ impl Harness {
             mounts,
             limits: self.limits.clone(),
         }
+    }
+
+    /// Nothing where installed copies of the repository's own packages lie.
+    fn masks(&self) -> impl Iterator<Item = Mount> {
+        self.runner.tools().hidden.iter().map(|(target, is_dir)| Mount {
+            source: if *is_dir { self.empty.clone() } else { PathBuf::from("/dev/null") },
+            target: target.clone(),
+            access: Access::ReadOnly,
+        })
     }
 
     pub(super) fn script_step(&self, script: &[u8], how: How, limit: Duration) -> Step {

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 
 /// Where cargo's home is inside: writable, below the sandbox's home, with the registry shown in it.
-const CARGO_HOME: &str = "/home/u/.cargo";
+pub(super) const CARGO_HOME: &str = "/home/u/.cargo";
 
 /// One integration test binary.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -167,6 +167,11 @@ fn default_features_hold(manifest: &Table, target: &Table) -> bool {
     strings(target.get("required-features")).iter().all(|feature| on.contains(feature))
 }
 
+/// Cargo's home on this machine.
+pub(super) fn home(machine: &Machine) -> PathBuf {
+    machine.cargo_home.clone().unwrap_or_else(|| machine.home.join(".cargo"))
+}
+
 /// Mounts and environment for cargo: the toolchain's own programs rather than rustup's proxies, which
 /// want to write, and the registry without the credentials beside it.
 pub(super) fn tools(root: &Path, machine: &Machine) -> Result<Tools, Error> {
@@ -188,7 +193,7 @@ pub(super) fn tools(root: &Path, machine: &Machine) -> Result<Tools, Error> {
     };
     let real = fs::canonicalize(&toolchain).unwrap_or_else(|_| toolchain.clone());
     show(real.clone(), real.clone());
-    let home = machine.cargo_home.clone().unwrap_or_else(|| machine.home.join(".cargo"));
+    let home = home(machine);
     for part in ["registry", "git"] {
         show(home.join(part), Path::new(CARGO_HOME).join(part));
     }
@@ -197,7 +202,7 @@ pub(super) fn tools(root: &Path, machine: &Machine) -> Result<Tools, Error> {
         ("PATH".into(), format!("{}:/usr/local/bin:/usr/bin:/bin", bin.display()).into()),
         ("CARGO".into(), bin.join("cargo").into()),
     ]);
-    Ok(Tools { mounts, env, caches: Vec::new() })
+    Ok(Tools { mounts, env, ..Tools::default() })
 }
 
 /// The toolchain that rustup would choose, found in the files that rustup reads.

@@ -146,7 +146,7 @@ impl Python {
         if let Some(base) = &self.user_base {
             env.insert("PYTHONUSERBASE".into(), base.clone().into());
         }
-        Tools { mounts, env, caches: Vec::new() }
+        Tools { mounts, env, ..Tools::default() }
     }
 
     /// Whether packages of `~/.local` belong to what the developer uses.
