@@ -1,3 +1,5 @@
+//! What a round comes to, from values alone.
+
 use super::{begun, solve_rate};
 use crate::consistency::Minima;
 use crate::grading::Reason;

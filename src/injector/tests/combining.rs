@@ -1,3 +1,5 @@
+//! Which drafts make a bug together, and which test files its script runs.
+
 use super::super::Strategy;
 use super::super::bench::widened;
 use super::super::candidate::Candidate;

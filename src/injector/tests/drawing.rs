@@ -1,3 +1,5 @@
+//! Drafts by seed, targets and their refusals.
+
 use super::super::choice::weighted;
 use super::super::code::Reached;
 use super::super::draft::draw_file;

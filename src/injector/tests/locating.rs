@@ -1,3 +1,5 @@
+//! From ids and logs to tests and lines.
+
 use super::super::locate::{lines_named, locate, open};
 use super::{TEST_MONEY, path, python, rust, tree};
 

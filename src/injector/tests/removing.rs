@@ -1,3 +1,5 @@
+//! Functions removed with their callers mended.
+
 use super::super::Strategy;
 use super::{Repository, python, text};
 use crate::text::apply_edits;

@@ -1,3 +1,5 @@
+//! What each cut leaves of a test.
+
 use super::super::hide::guessed;
 use super::super::locate::Place;
 use super::super::weaken::{Cut, Weakener};
