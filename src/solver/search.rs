@@ -168,8 +168,9 @@ impl<'a, S: Space> Search<'a, S> {
     fn turn_order(&self) -> Vec<usize> {
         let mut partial: Vec<usize> = (1..self.states.len()).collect();
         partial.sort_by_key(|state| (usize::MAX - self.states[*state].passed.len(), *state));
-        // Odd turns go on from the task itself: a partial repair may be a wrong one.
-        let task_at = if self.turn.is_multiple_of(2) { partial.len().min(1) } else { 0 };
+        // Two turns of three go on from the task itself: a partial repair may be a wrong one, and
+        // repairs of independent faults are found there as well, and then joined.
+        let task_at = if self.turn % 3 == 2 { partial.len().min(1) } else { 0 };
         partial.insert(task_at, 0);
         partial
     }

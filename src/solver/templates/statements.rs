@@ -141,7 +141,7 @@ fn insertions(
     let names: Vec<&(String, f64)> = scope.names.iter().take(10).collect();
     for (target, first) in &names {
         for (value, second) in names.iter().filter(|(value, _)| value != target) {
-            made.push((format!("{target} = {value}{terminator}"), 0.15 * first * second));
+            made.push((format!("{target} = {value}{terminator}"), 0.25 * first * second));
             if work.source.language.name() == "python" {
                 made.push((format!("{target}.append({value})"), 0.1 * first * second));
                 made.push((format!("{target}.add({value})"), 0.05 * first * second));
