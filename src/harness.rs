@@ -19,7 +19,7 @@ use crate::tree::{Changes, RelPath, Tree};
 use crate::verdict::Verdicts;
 use crate::workspace::Base;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 /// The paper's limit for one run of a test script (SSR, prompt of the injector).
@@ -39,6 +39,8 @@ pub struct Harness {
     /// An empty directory: the tree of runs that must see none.
     empty: PathBuf,
     baseline: OnceLock<Arc<Baseline>>,
+    /// Held while the baseline is measured.
+    measuring: Mutex<()>,
 }
 
 /// What a harness is made of.
@@ -181,6 +183,7 @@ impl Harness {
             memo: memo::Memo::default(),
             empty,
             baseline: OnceLock::new(),
+            measuring: Mutex::new(()),
         })
     }
 

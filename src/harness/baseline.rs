@@ -8,7 +8,7 @@ use crate::verdict::{Outcome, TestId, Verdicts};
 use crate::workspace::Base;
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 /// What the suite says of the untouched tree, from two runs that agree.
@@ -27,6 +27,9 @@ pub struct Baseline {
 
 /// How long the first runs may take: nothing is known yet, and caches are cold.
 const FIRST_RUN: Duration = Duration::from_secs(600);
+
+/// Files that the forced-fail control breaks before it gives up.
+const CONTROLS: usize = 5;
 
 /// What a baseline depends on: the tree, the tools and our own programs.
 pub(super) fn key(base: &Base, runner: &Runner) -> String {
@@ -48,6 +51,11 @@ pub(super) fn key(base: &Base, runner: &Runner) -> String {
 impl Harness {
     /// Measured once a tree and set of tools, kept in the store.
     pub fn baseline(&self) -> Result<Arc<Baseline>, Error> {
+        if let Some(known) = self.baseline.get() {
+            return Ok(Arc::clone(known));
+        }
+        // Threads that ask at once wait for the first one.
+        let _measuring = self.measuring.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = self.baseline.get() {
             return Ok(Arc::clone(known));
         }
@@ -125,42 +133,62 @@ impl Harness {
         Ok(read)
     }
 
-    /// A failing statement at the top of one reached file must turn a passing test red; otherwise the
-    /// tests import another copy of the code and every verdict would be a lie.
+    /// A statement that fails, added to a reached file, must turn a passing test red; otherwise the
+    /// tests run another copy of the code and every verdict would be a lie. Several files are tried,
+    /// those that most test files reach first: one may be compiled out, or imported on demand only.
     fn forced_fail(
         &self,
         reach: &BTreeMap<RelPath, BTreeSet<RelPath>>,
         passing: &BTreeSet<TestId>,
     ) -> Result<(), Error> {
-        let Some((path, test_files)) = reach.iter().max_by_key(|(_, tests)| tests.len()) else {
-            return Err(Error::Baseline(
-                "no test executes any source file of this repository. The tests may import an installed \
-                 copy of the code: install it in editable mode (`pip install -e .`)"
-                    .to_owned(),
-            ));
-        };
-        let Some(original) = self.base.read(path) else {
-            return Err(Error::Instrument(format!("{path} was reached and is not in the base")));
-        };
-        let mut changes = Changes::new();
-        let sabotaged = self.runner.sabotage(path, &original.bytes);
-        changes.write(path.clone(), File { bytes: sabotaged.into(), ..original });
-        let files: Vec<RelPath> = test_files.iter().cloned().collect();
-        let script = self.runner.script(&files, &[]);
-        let parser = self.runner.parser();
-        let program = Program { script: &script, parser: &parser };
-        let run = self.run_now(&changes, program, How::CHECK, self.first_run())?;
-        let ran_green = run.verdicts.is_ok_and(|verdicts| {
-            let ran = verdicts.with(Outcome::Passed);
-            verdicts.failing().is_empty() && ran.iter().any(|id| passing.contains(id))
-        });
-        if ran_green {
-            return Err(Error::Baseline(format!(
-                "breaking {path} in the copy changes no test: the tests run another copy of the code. \
-                 Install this repository in editable mode (`pip install -e .`) or remove the installed copy"
-            )));
+        let mut files: Vec<(&RelPath, &BTreeSet<RelPath>)> = reach.iter().collect();
+        files.sort_by_key(|(_, tests)| std::cmp::Reverse(tests.len()));
+        let mut tried = 0;
+        for (path, test_files) in files {
+            let Some(original) = self.base.read(path) else { continue };
+            let sabotaged = self.runner.sabotage(path, &original.bytes);
+            if sabotaged.is_empty() {
+                continue;
+            }
+            let mut changes = Changes::new();
+            changes.write(path.clone(), File { bytes: sabotaged.into(), ..original });
+            if !self.runs_green(&changes, test_files, passing)? {
+                return Ok(());
+            }
+            tried += 1;
+            if tried == CONTROLS {
+                break;
+            }
         }
-        Ok(())
+        Err(Error::Baseline(if tried == 0 {
+            "no test executes any source file of this repository. The tests may import an installed copy of \
+             the code: install it in editable mode (`pip install -e .`)"
+                .to_owned()
+        } else {
+            format!(
+                "breaking any of {tried} source files in the copy changes no test: the tests run another copy \
+                 of the code. Install this repository in editable mode (`pip install -e .`) or remove the \
+                 installed copy"
+            )
+        }))
+    }
+
+    /// Whether the passing tests of these files still pass with the changes.
+    fn runs_green(
+        &self,
+        changes: &Changes,
+        test_files: &BTreeSet<RelPath>,
+        passing: &BTreeSet<TestId>,
+    ) -> Result<bool, Error> {
+        let files: Vec<RelPath> = test_files.iter().cloned().collect();
+        let (script, parser) = (self.runner.script(&files, &[]), self.runner.parser());
+        let program = Program { script: &script, parser: &parser };
+        let run = |changes| self.run_now(changes, program, How::CHECK, self.first_run());
+        let Ok(before) = run(&Changes::new())?.verdicts else { return Ok(true) };
+        let Ok(after) = run(changes)?.verdicts else { return Ok(false) };
+        let ours: Vec<TestId> =
+            before.with(Outcome::Passed).into_iter().filter(|id| passing.contains(id)).collect();
+        Ok(ours.iter().all(|id| after.of(id) == Outcome::Passed))
     }
 }
 
