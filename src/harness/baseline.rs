@@ -183,8 +183,9 @@ impl Harness {
         let files: Vec<RelPath> = test_files.iter().cloned().collect();
         let (script, parser) = (self.runner.script(&files, &[]), self.runner.parser());
         let program = Program { script: &script, parser: &parser };
-        let run = |changes| self.run_now(changes, program, How::CHECK, self.first_run());
-        let Ok(before) = run(&Changes::new())?.verdicts else { return Ok(true) };
+        let run = |changes: &Changes| self.run_now(changes, program, How::CHECK, self.first_run());
+        let untouched = Changes::new();
+        let Ok(before) = run(&untouched)?.verdicts else { return Ok(true) };
         let Ok(after) = run(changes)?.verdicts else { return Ok(false) };
         let ours: Vec<TestId> =
             before.with(Outcome::Passed).into_iter().filter(|id| passing.contains(id)).collect();

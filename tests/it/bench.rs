@@ -1,5 +1,6 @@
 //! A harness on a copy of one of `tests/trees`, and artifacts made from edits of its files.
 
+use crate::fetch::pytest_venv;
 use ssr_mcp::artifact::Artifact;
 use ssr_mcp::diff::Patch;
 use ssr_mcp::harness::{Harness, Setup};
@@ -9,8 +10,7 @@ use ssr_mcp::store::Store;
 use ssr_mcp::tree::{Changes, File, Overlaid, RelPath, Tree};
 use ssr_mcp::workspace::Workspace;
 use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 pub(crate) struct Bench {
@@ -93,35 +93,6 @@ pub(crate) fn machine() -> Machine {
         rustup_home: variable("RUSTUP_HOME"),
         ..Machine::default()
     }
-}
-
-/// A virtual environment with pytest, made once and kept below cargo's directory for tests.
-pub(crate) fn pytest_venv() -> PathBuf {
-    static VENV: OnceLock<PathBuf> = OnceLock::new();
-    VENV.get_or_init(|| {
-        let venv = Path::new(env!("CARGO_TARGET_TMPDIR")).join("pytest-venv");
-        if !venv.join("ready").exists() {
-            std::fs::remove_dir_all(&venv).ok();
-            succeed(Command::new("python3").args(["-m", "venv"]).arg(&venv));
-            succeed(
-                Command::new(venv.join("bin/python")).args(["-m", "pip", "install", "--quiet", "pytest==9.*"]),
-            );
-            std::fs::write(venv.join("ready"), "").unwrap();
-        }
-        venv
-    })
-    .clone()
-}
-
-#[track_caller]
-pub(crate) fn succeed(command: &mut Command) {
-    let output = command.output().unwrap();
-    assert!(
-        output.status.success(),
-        "{command:?} failed, and this test needs it:\n{}{}",
-        String::from_utf8_lossy(&output.stdout),
-        String::from_utf8_lossy(&output.stderr)
-    );
 }
 
 pub(crate) fn path(text: &str) -> RelPath {

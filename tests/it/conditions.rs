@@ -198,7 +198,7 @@ fn the_solvers_tree_has_no_history() {
         ],
     );
     for args in [&["init", "-q"][..], &["add", "-A"], &["-c", "user.name=t", "-c", "user.email=t@t.invalid", "commit", "-qm", "the answer"]] {
-        crate::bench::succeed(
+        crate::fetch::succeed(
             Command::new("git").args(args).current_dir(&root).env("GIT_CONFIG_GLOBAL", "/dev/null"),
         );
     }

@@ -12,6 +12,7 @@ mod cli;
 mod conditions;
 mod consistency;
 mod diff_git;
+mod fetch;
 mod grading;
 mod grammars;
 mod injector;

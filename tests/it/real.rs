@@ -1,7 +1,8 @@
 //! Real repositories: boltons 26.2.0 (its source distribution) and semver 1.0.28 (its crate), fetched
 //! with the ordinary clients. Where they cannot be had, these tests say loudly that they did not run.
 
-use crate::bench::{Bench, bench_at, copy, machine, pytest_machine, succeed};
+use crate::bench::{Bench, bench_at, copy, machine, pytest_machine};
+use crate::fetch::{boltons, did_not_run, semver};
 use ssr_mcp::consistency::Minima;
 use ssr_mcp::episode::{self, Round, Rules};
 use ssr_mcp::injector::{self, Strategy};
@@ -9,75 +10,7 @@ use ssr_mcp::reward::Scheme;
 use ssr_mcp::runner::Machine;
 use ssr_mcp::solver;
 use ssr_mcp::syntax::Languages;
-use std::path::{Path, PathBuf};
-use std::process::Command;
-
-/// The unpacked source distribution.
-fn boltons() -> Option<PathBuf> {
-    let kept = Path::new(env!("CARGO_TARGET_TMPDIR")).join("boltons-26.2.0");
-    if !kept.join("PKG-INFO").exists() {
-        let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("downloads");
-        std::fs::create_dir_all(&dir).unwrap();
-        let fetched = Command::new("python3")
-            .args(["-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", ":all:", "boltons==26.2.0", "-d"])
-            .arg(&dir)
-            .status()
-            .is_ok_and(|status| status.success());
-        if !fetched {
-            return None;
-        }
-        succeed(
-            Command::new("tar")
-                .arg("-xzf")
-                .arg(dir.join("boltons-26.2.0.tar.gz"))
-                .arg("-C")
-                .arg(env!("CARGO_TARGET_TMPDIR")),
-        );
-    }
-    Some(kept)
-}
-
-/// The unpacked crate, with its development dependencies in cargo's registry cache.
-fn semver() -> Option<PathBuf> {
-    let scratch = Path::new(env!("CARGO_TARGET_TMPDIR")).join("fetch-semver");
-    std::fs::create_dir_all(scratch.join("src")).unwrap();
-    std::fs::write(
-        scratch.join("Cargo.toml"),
-        "[package]\nname = \"fetch\"\nversion = \"0.0.0\"\nedition = \"2021\"\n\n[dependencies]\nsemver = \"=1.0.28\"\n\n[workspace]\n",
-    )
-    .unwrap();
-    std::fs::write(scratch.join("src/lib.rs"), "").unwrap();
-    let fetched = |dir: &Path| {
-        Command::new("cargo")
-            .args(["fetch", "--quiet"])
-            .current_dir(dir)
-            .env("CARGO_TARGET_DIR", scratch.join("target"))
-            .status()
-            .is_ok_and(|status| status.success())
-    };
-    if !fetched(&scratch) {
-        return None;
-    }
-    let home = machine().cargo_home.unwrap_or_else(|| machine().home.join(".cargo"));
-    let unpacked = std::fs::read_dir(home.join("registry/src"))
-        .ok()?
-        .flatten()
-        .map(|entry| entry.path().join("semver-1.0.28"))
-        .find(|path| path.is_dir())?;
-    let kept = Path::new(env!("CARGO_TARGET_TMPDIR")).join("semver-1.0.28");
-    if !kept.join("Cargo.lock").exists() {
-        copy(&unpacked, &kept);
-        if !fetched(&kept) {
-            return None;
-        }
-    }
-    Some(kept)
-}
-
-#[track_caller]
-fn did_not_run(what: &str) {
-    eprintln!("DID NOT RUN: {what} could not be downloaded; this test proves nothing now");
-}
+use std::path::Path;
 
 fn open(source: &Path, machine: &Machine) -> Bench {
     let dir = tempfile::tempdir().unwrap();

@@ -85,38 +85,10 @@ fn machine() -> Machine {
     Machine {
         path: std::env::split_paths(&path).collect(),
         home: variable("HOME").unwrap_or_default(),
-        virtual_env: Some(environment()),
+        virtual_env: Some(crate::fetch::pytest_venv()),
         cargo_home: variable("CARGO_HOME"),
         rustup_home: variable("RUSTUP_HOME"),
     }
-}
-
-/// A virtual environment with pytest, made once per machine: `SSR_TEST_VENV` names another one.
-fn environment() -> PathBuf {
-    static MADE: std::sync::OnceLock<PathBuf> = std::sync::OnceLock::new();
-    MADE.get_or_init(|| {
-        if let Some(named) = std::env::var_os("SSR_TEST_VENV") {
-            return named.into();
-        }
-        let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("venv");
-        if !place.join("bin/pytest").exists() {
-            let made = Command::new("python3").args(["-m", "venv"]).arg(&place).status().unwrap();
-            assert!(made.success(), "python3 -m venv works");
-            let pip = [place.join("bin/python").as_os_str(), "-m".as_ref(), "pip".as_ref()]
-                .map(ToOwned::to_owned);
-            let got = Command::new(&pip[0])
-                .args(&pip[1..])
-                .args(["install", "-q", "pytest"])
-                .status()
-                .unwrap();
-            assert!(
-                got.success(),
-                "pip install pytest works (the tests need a package index once)"
-            );
-        }
-        place
-    })
-    .clone()
 }
 
 struct Ran {

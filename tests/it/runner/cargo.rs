@@ -1,5 +1,6 @@
 //! `cargo test`: names of several binaries, output between status lines, binaries that die.
 
+use crate::fetch::{did_not_run, semver};
 use super::*;
 use Outcome::{Error as Errored, Failed, Passed, Skipped};
 
@@ -147,15 +148,8 @@ fn a_candidate_is_screened_by_the_script_itself() {
 
 #[test]
 fn semver_has_its_34_tests_both_times() {
-    let place = Path::new("/tmp/semver-1.0.28");
-    if !place.is_dir() {
-        eprintln!(
-            "NOT RUN: {} is missing (the crate's sources, dependencies fetched)",
-            place.display()
-        );
-        return;
-    }
-    let repository = copy_of(place);
+    let Some(place) = semver() else { return did_not_run("semver 1.0.28") };
+    let repository = copy_of(&place);
     let root = repository.root();
     // Its dependencies take half a minute to build: they are kept between runs of this test.
     let built = Path::new(env!("CARGO_TARGET_TMPDIR")).join("semver");

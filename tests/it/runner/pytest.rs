@@ -1,5 +1,6 @@
 //! pytest: hostile ids, outcomes, reports that tests try to fake.
 
+use crate::fetch::{boltons, did_not_run};
 use super::*;
 use Outcome::{Error as Errored, Failed, Passed, Skipped};
 
@@ -144,7 +145,7 @@ fn bytecode_beside_the_source_is_not_trusted() {
         ("test_mod.py", "import mod\ndef test_f():\n    assert mod.f()\n"),
     ]);
     let root = repository.root();
-    let python = environment().join("bin/python");
+    let python = crate::fetch::pytest_venv().join("bin/python");
     let compiled = Command::new(python)
         .args(["-c", "import mod"])
         .current_dir(root)
@@ -206,15 +207,8 @@ fn a_log_without_its_end_is_refused() {
 
 #[test]
 fn all_519_tests_of_boltons_are_found_each_time() {
-    let place = Path::new("/tmp/boltons-26.2.0");
-    if !place.is_dir() {
-        eprintln!(
-            "NOT RUN: {} is missing (pip download boltons==26.2.0 and unpack it)",
-            place.display()
-        );
-        return;
-    }
-    let (first, second) = (run(place).verdicts(), run(place).verdicts());
+    let Some(place) = boltons() else { return did_not_run("boltons 26.2.0") };
+    let (first, second) = (run(&place).verdicts(), run(&place).verdicts());
     assert_eq!(first.len(), 519);
     similar(&first, &second);
 }
