@@ -8,7 +8,12 @@
 //! collection, compilation or sandbox, times the runs that the checks need: original, bug, bug twice
 //! again, weakened, one a changed file.
 
-#![allow(clippy::print_stdout, reason = "a benchmark prints its figures")]
+#![allow(
+    clippy::print_stdout,
+    clippy::cast_precision_loss,
+    clippy::disallowed_methods,
+    reason = "a benchmark prints its figures and reads the environment that it is run in"
+)]
 
 use ssr_mcp::consistency::{self, Minima};
 use ssr_mcp::harness::{Harness, How, Program, Setup};
@@ -29,7 +34,8 @@ fn main() -> anyhow::Result<()> {
         println!("usage: cargo bench --bench checked_bug -- REPO [BUGS] [FILES]");
         return Ok(());
     };
-    let number = |at: usize, default: usize| rest.get(at).and_then(|n| n.parse().ok()).unwrap_or(default);
+    let number =
+        |at: usize, default: usize| rest.get(at).and_then(|n| n.parse().ok()).unwrap_or(default);
     let (bugs, files) = (number(0, 10), number(1, 1));
     let scratch = std::env::temp_dir().join(format!("ssr-mcp-bench-{}", std::process::id()));
     let result = measure(Path::new(repo), &scratch, bugs, files);
@@ -64,7 +70,8 @@ fn measure(repo: &Path, scratch: &Path, bugs: usize, files: usize) -> anyhow::Re
             candidates: 60,
         };
         let start = cpu_seconds();
-        let injected = injector::inject(&harness, &languages, &request, &|digest| known.contains(digest))?;
+        let injected =
+            injector::inject(&harness, &languages, &request, &|digest| known.contains(digest))?;
         let inject = cpu_seconds() - start;
         let Ok(injected) = injected else {
             println!("{inject:8.2} {:>8} seed {seed}: no bug", "-");
@@ -114,9 +121,19 @@ fn floor(
 ) -> anyhow::Result<f64> {
     let program = Program { script: &artifact.test_script, parser: &artifact.test_parser };
     let run = harness.run(&Changes::new(), program, How::CHECK, false)?;
-    let ids: Vec<String> =
-        run.verdicts.map_err(|problem| anyhow::anyhow!("{problem}"))?.iter().map(|(id, _)| id.clone()).collect();
-    let seconds = harness.baseline()?.durations.iter().filter(|(id, _)| ids.contains(id)).map(|(_, s)| s).sum::<f64>();
+    let ids: Vec<String> = run
+        .verdicts
+        .map_err(|problem| anyhow::anyhow!("{problem}"))?
+        .iter()
+        .map(|(id, _)| id.clone())
+        .collect();
+    let seconds = harness
+        .baseline()?
+        .durations
+        .iter()
+        .filter(|(id, _)| ids.contains(id))
+        .map(|(_, s)| s)
+        .sum::<f64>();
     Ok(seconds * (5 + files) as f64)
 }
 
@@ -132,7 +149,8 @@ fn open(repo: &Path, scratch: &Path) -> anyhow::Result<Harness> {
     let workspace = Workspace::open(repo, scratch)?;
     let sandbox = Sandbox::probe_with(Path::new(env!("CARGO_BIN_EXE_ssr-mcp")), &workspace.state)?;
     let base = Arc::new(workspace.freeze(sandbox.owner())?);
-    let runner = Arc::new(Runner::detect(&*base, &workspace.root, &machine, &Overrides::default())?);
+    let runner =
+        Arc::new(Runner::detect(&*base, &workspace.root, &machine, &Overrides::default())?);
     Ok(Harness::open(Setup {
         sandbox,
         base,

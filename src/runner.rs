@@ -159,7 +159,9 @@ impl Runner {
         let chosen = detect::choose(&reader, embedded::specs(), overrides, &holds_tests);
         let spec = chosen.map_err(|error| explained(error, &reader))?;
         let tools = match spec.tools {
-            ToolKind::Python => python_tools(&spec, &reader, tree, root, machine, command.is_some())?,
+            ToolKind::Python => {
+                python_tools(&spec, &reader, tree, root, machine, command.is_some())?
+            }
             ToolKind::Cargo => cargo_tools(&reader, root, machine)?,
         };
         let tools = with_constants(tools, &spec);

@@ -88,14 +88,13 @@ impl RelPath {
 /// HFS+ ignores some invisible characters and NTFS drops trailing dots and spaces, cuts at a colon
 /// and answers to the short name `GIT~1`.
 fn names_version_control(part: &str) -> bool {
-    let visible = |c: &char| {
-        !matches!(*c, '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{206a}'..='\u{206f}' | '\u{feff}')
-    };
+    let visible = |c: &char| !matches!(*c, '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{206a}'..='\u{206f}' | '\u{feff}');
     let plain: String = part.chars().filter(visible).flat_map(char::to_lowercase).collect();
     let plain = plain.trim_end_matches(['.', ' ']);
     let short = |stem: &str| {
         plain.strip_prefix(stem).is_some_and(|rest| {
-            rest.strip_prefix('~').is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
+            rest.strip_prefix('~')
+                .is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
         })
     };
     matches!(plain, ".git" | ".gitattributes" | ".gitmodules")
@@ -283,7 +282,12 @@ impl Tree for Overlaid<'_> {
             .paths()
             .into_iter()
             .filter(|path| self.changes.get(path).is_none())
-            .chain(self.changes.iter().filter(|(_, file)| file.is_some()).map(|(path, _)| path.clone()))
+            .chain(
+                self.changes
+                    .iter()
+                    .filter(|(_, file)| file.is_some())
+                    .map(|(path, _)| path.clone()),
+            )
             .collect();
         paths.sort();
         paths

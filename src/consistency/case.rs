@@ -51,7 +51,8 @@ impl<'a> Case<'a> {
         bytes: &[u8],
         below: &Changes,
     ) -> Result<(Patch, Changes), String> {
-        let patch = Patch::parse(bytes).map_err(|refusal| format!("{part} is refused: {refusal}"))?;
+        let patch =
+            Patch::parse(bytes).map_err(|refusal| format!("{part} is refused: {refusal}"))?;
         let tree = Overlaid { base: self.harness.base(), changes: below };
         let changes =
             patch.apply(&tree).map_err(|failure| format!("{part} does not apply: {failure}"))?;

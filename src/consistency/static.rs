@@ -2,17 +2,12 @@
 
 use super::Finding;
 use super::case::Case;
-use crate::harness::Error;
 use crate::tree::{RelPath, Tree};
 use std::collections::BTreeSet;
 
 /// The patches parse and apply; the bug touches no test file and nothing that is restored before
 /// grading; the weakening touches nothing but listed test files.
-pub(super) fn separation(case: &mut Case<'_>) -> Result<Finding, Error> {
-    Ok(separate(case))
-}
-
-fn separate(case: &mut Case<'_>) -> Finding {
+pub(super) fn separation(case: &mut Case<'_>) -> Finding {
     let listed: BTreeSet<&RelPath> = case.artifact.test_files.iter().collect();
     let (bug, bugged) =
         case.apply("bug_inject.diff", &case.artifact.bug_inject, &crate::tree::Changes::new())?;
@@ -26,10 +21,13 @@ fn separate(case: &mut Case<'_>) -> Finding {
             ));
         }
     }
-    let (weakening, weakened) = case.apply("test_weaken.diff", &case.artifact.test_weaken, &bugged)?;
+    let (weakening, weakened) =
+        case.apply("test_weaken.diff", &case.artifact.test_weaken, &bugged)?;
     for path in weakening.paths() {
         if !listed.contains(&path) {
-            return Err(format!("test_weaken.diff changes {path}, which test_files.txt does not list"));
+            return Err(format!(
+                "test_weaken.diff changes {path}, which test_files.txt does not list"
+            ));
         }
     }
     case.units = bug
@@ -51,22 +49,22 @@ fn separate(case: &mut Case<'_>) -> Finding {
 
 /// Every listed file exists in the original (paper, check 1; that the list covers the weakening is
 /// part of `separation`).
-pub(super) fn test_files(case: &mut Case<'_>) -> Result<Finding, Error> {
+pub(super) fn test_files(case: &Case<'_>) -> Finding {
     let missing: Vec<&RelPath> =
         case.artifact.test_files.iter().filter(|path| !case.harness.base().has(path)).collect();
-    Ok(match missing.first() {
+    match missing.first() {
         Some(first) => Err(format!(
             "{} of the {} listed files are not in the original, first {first}",
             missing.len(),
             case.artifact.test_files.len()
         )),
         None => Ok(format!("{} files, all in the original", case.artifact.test_files.len())),
-    })
+    }
 }
 
 /// The bug changes enough files (paper, check 4).
-pub(super) fn scope(case: &mut Case<'_>) -> Result<Finding, Error> {
+pub(super) fn scope(case: &Case<'_>) -> Finding {
     let (changed, least) = (case.units.len(), case.minima.changed_files);
     let detail = format!("{changed} files changed, at least {least} wanted");
-    Ok(if changed >= least { Ok(detail) } else { Err(detail) })
+    if changed >= least { Ok(detail) } else { Err(detail) }
 }

@@ -23,8 +23,7 @@ pub(super) fn rebuild(
     if patch.trim_ascii().is_empty() {
         return Err(Reason::NoPatch);
     }
-    let patch =
-        Patch::parse(patch).map_err(|refusal| Reason::PatchRefused(refusal.to_string()))?;
+    let patch = Patch::parse(patch).map_err(|refusal| Reason::PatchRefused(refusal.to_string()))?;
     let seen = Overlaid { base: harness.base(), changes: &task.changes };
     let prediction =
         patch.apply(&seen).map_err(|failure| Reason::DoesNotApply(failure.to_string()))?;
@@ -54,7 +53,9 @@ fn decides_tests(
     } else if harness.runner().sways(path) {
         Some("which sways the tests")
     } else if !harness.base().has(path) && harness.runner().shadows(path) {
-        Some("a new file that would be imported in place of the test runner or the standard library")
+        Some(
+            "a new file that would be imported in place of the test runner or the standard library",
+        )
     } else {
         None
     }

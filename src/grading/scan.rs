@@ -1,7 +1,7 @@
 //! A static look at a prediction: text that an honest repair rarely needs and a forged pass often
 //! does. Never proof: it is flagged, not judged.
 
-use crate::diff::{Line, Patch};
+use crate::diff::{FilePatch, Hunk, Line, Patch};
 
 const SIGNS: [(&str, &str); 17] = [
     ("sys.modules", "reaches into loaded modules"),
@@ -25,7 +25,7 @@ const SIGNS: [(&str, &str); 17] = [
 
 /// Flags for the lines that a patch adds.
 pub(super) fn suspicious(patch: &Patch) -> Vec<String> {
-    let lines = patch.files().iter().flat_map(|file| file.hunks()).flat_map(|hunk| hunk.lines());
+    let lines = patch.files().iter().flat_map(FilePatch::hunks).flat_map(Hunk::lines);
     let text: String = lines
         .filter(|line| matches!(line, Line::Added(_)))
         .map(|line| String::from_utf8_lossy(line.text()))

@@ -26,7 +26,7 @@ pub struct Baseline {
 }
 
 /// How long the first runs may take: nothing is known yet, and caches are cold.
-const FIRST_RUN: Duration = Duration::from_secs(600);
+const FIRST_RUN: Duration = Duration::from_mins(10);
 
 /// Files that the forced-fail control breaks before it gives up.
 const CONTROLS: usize = 5;
@@ -101,7 +101,7 @@ impl Harness {
             )));
         }
         let survey = self.reach(&test_files)?;
-        let reach = code_only(self, &test_files, survey.files);
+        let reach = code_only(self, &test_files, &survey.files);
         self.forced_fail(&reach, &passing)?;
         Ok(Baseline { passing, excluded, reach, durations: survey.seconds, seconds })
     }
@@ -197,21 +197,20 @@ impl Harness {
 fn code_only(
     harness: &Harness,
     test_files: &[RelPath],
-    reach: BTreeMap<String, BTreeSet<String>>,
+    reach: &BTreeMap<String, BTreeSet<String>>,
 ) -> BTreeMap<RelPath, BTreeSet<RelPath>> {
     let checked = |path: &String| RelPath::parse(path.as_bytes()).ok();
     reach
         .iter()
-        .filter_map(|(path, tests)| Some((checked(path)?, tests.iter().filter_map(checked).collect())))
+        .filter_map(|(path, tests)| {
+            Some((checked(path)?, tests.iter().filter_map(checked).collect()))
+        })
         .filter(|(path, _)| !test_files.contains(path) && !harness.runner.sways(path))
         .collect()
 }
 
 /// Splits the ids of two runs into those that passed twice and the rest with a reason.
-fn agree(
-    first: &Verdicts,
-    second: &Verdicts,
-) -> (BTreeSet<TestId>, BTreeMap<TestId, String>) {
+fn agree(first: &Verdicts, second: &Verdicts) -> (BTreeSet<TestId>, BTreeMap<TestId, String>) {
     let mut passing = BTreeSet::new();
     let mut excluded = BTreeMap::new();
     let ids: BTreeSet<&TestId> = first.iter().chain(second.iter()).map(|(id, _)| id).collect();

@@ -181,7 +181,9 @@ impl Hidden {
 
 fn directories(dir: &Path) -> Vec<PathBuf> {
     fs::read_dir(dir)
-        .map(|entries| entries.flatten().map(|entry| entry.path()).filter(|path| path.is_dir()).collect())
+        .map(|entries| {
+            entries.flatten().map(|entry| entry.path()).filter(|path| path.is_dir()).collect()
+        })
         .unwrap_or_default()
 }
 
@@ -199,7 +201,7 @@ fn own_crates(deps: &Path, crates: &mut BTreeSet<String>) {
             .filter(|line| !line.starts_with('#'))
             .filter_map(|line| line.split_once(": "))
             .flat_map(|(_, sources)| sources.split(' '))
-            .any(|source| source.ends_with(".rs") && !source.starts_with('/'));
+            .any(|source| Path::new(source).is_relative() && source.contains(".rs"));
         if relative {
             crates.insert(crate_name(&path.file_name().unwrap_or_default().to_string_lossy()));
         }
@@ -210,12 +212,14 @@ fn own_crates(deps: &Path, crates: &mut BTreeSet<String>) {
 fn crate_name(file: &str) -> String {
     let stem = file.split_once('.').map_or(file, |(stem, _)| stem);
     let stem = match stem.rsplit_once('-') {
-        Some((name, hash)) if hash.len() == 16 && hash.bytes().all(|b| b.is_ascii_hexdigit()) => name,
+        Some((name, hash)) if hash.len() == 16 && hash.bytes().all(|b| b.is_ascii_hexdigit()) => {
+            name
+        }
         _ => stem,
     };
-    let library = file.split_once('.').is_some_and(|(_, extension)| {
-        matches!(extension, "rlib" | "rmeta" | "so" | "a" | "dylib")
-    });
+    let library = file
+        .split_once('.')
+        .is_some_and(|(_, extension)| matches!(extension, "rlib" | "rmeta" | "so" | "a" | "dylib"));
     let name = if library { stem.strip_prefix("lib").unwrap_or(stem) } else { stem };
     name.replace('-', "_")
 }
@@ -273,9 +277,12 @@ mod tests {
     #[test]
     fn a_copy_for_solvers_has_no_entry_made_from_a_changed_file() {
         let dir = tempfile::tempdir().unwrap();
-        let caches =
-            Caches::open(dir.path().join("c"), vec!["/tmp/pycache".into(), "/tmp/target".into()], None)
-                .unwrap();
+        let caches = Caches::open(
+            dir.path().join("c"),
+            vec!["/tmp/pycache".into(), "/tmp/target".into()],
+            None,
+        )
+        .unwrap();
         let mounts = caches.filling().unwrap();
         let write = |path: PathBuf, text: &str| {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -286,7 +293,10 @@ mod tests {
         let deps = mounts[1].source.join("debug/deps");
         write(deps.join("own-0123456789abcdef.d"), "/t/own.d: src/lib.rs src/x.rs\n");
         write(deps.join("libown-0123456789abcdef.rlib"), "answer");
-        write(deps.join("dep-0123456789abcdef.d"), "/t/dep.d: /home/u/.cargo/registry/dep/lib.rs\n");
+        write(
+            deps.join("dep-0123456789abcdef.d"),
+            "/t/dep.d: /home/u/.cargo/registry/dep/lib.rs\n",
+        );
         write(deps.join("libdep-0123456789abcdef.rlib"), "dependency");
         caches.filled().unwrap();
         let mut changes = Changes::new();

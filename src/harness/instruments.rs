@@ -23,7 +23,7 @@ pub struct Screened {
 /// Most that an instrument may write.
 const OUTPUT: u64 = 256 << 20;
 /// How long the instruments may take that run every test once.
-const SURVEY: Duration = Duration::from_secs(900);
+const SURVEY: Duration = Duration::from_mins(15);
 
 impl Harness {
     /// Screens candidates in order on base + `changes`: each candidate's own changes on top, the given
@@ -74,11 +74,16 @@ impl Harness {
         test_files: &[RelPath],
         tests: Option<&[TestId]>,
     ) -> Result<Option<Coverage>, Error> {
-        let Some(instrument) = self.runner.lines_program(test_files, tests) else { return Ok(None) };
+        let Some(instrument) = self.runner.lines_program(test_files, tests) else {
+            return Ok(None);
+        };
         let mounts = self.caches.for_solvers(changes)?;
         let finished = self.measure_with(changes, mounts, &instrument, SURVEY)?;
         let Some(output) = output(&finished, &instrument) else { return Ok(None) };
-        self.runner.read_lines(&output).map(Some).map_err(|error| Error::Instrument(error.to_string()))
+        self.runner
+            .read_lines(&output)
+            .map(Some)
+            .map_err(|error| Error::Instrument(error.to_string()))
     }
 
     /// Which source files the tests of each test file may execute; every file where the framework
@@ -105,7 +110,9 @@ impl Harness {
                 super::script::ending(&finished.stdout.head)
             )));
         };
-        self.runner.read_reach(&output, &*self.base).map_err(|error| Error::Instrument(error.to_string()))
+        self.runner
+            .read_reach(&output, &*self.base)
+            .map_err(|error| Error::Instrument(error.to_string()))
     }
 
     fn measure_with(

@@ -7,13 +7,13 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Mutex, PoisonError};
 
 /// Runs kept. A round of eight attempts needs about fifty; older ones are forgotten first.
-const KEPT: usize = 512;
+const LIMIT: usize = 512;
 
 #[derive(Default)]
-pub(super) struct Memo(Mutex<Shelf>);
+pub(super) struct Memo(Mutex<Kept>);
 
 #[derive(Default)]
-struct Shelf {
+struct Kept {
     runs: BTreeMap<String, ScriptRun>,
     order: VecDeque<String>,
 }
@@ -37,13 +37,13 @@ impl Memo {
     }
 
     pub(super) fn put(&self, key: String, run: &ScriptRun) {
-        let mut shelf = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if shelf.runs.insert(key.clone(), run.clone()).is_none() {
-            shelf.order.push_back(key);
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.runs.insert(key.clone(), run.clone()).is_none() {
+            kept.order.push_back(key);
         }
-        while shelf.order.len() > KEPT {
-            if let Some(oldest) = shelf.order.pop_front() {
-                shelf.runs.remove(&oldest);
+        while kept.order.len() > LIMIT {
+            if let Some(oldest) = kept.order.pop_front() {
+                kept.runs.remove(&oldest);
             }
         }
     }

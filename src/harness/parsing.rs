@@ -11,7 +11,7 @@ use std::time::Duration;
 /// Where the parser lies inside.
 const PARSER: &str = "/tmp/ssr/test_parser.py";
 /// How long a parser may take; it reads text and prints names.
-const PARSING: Duration = Duration::from_secs(60);
+const PARSING: Duration = Duration::from_mins(1);
 /// Most bytes that a parser may print.
 const OUTPUT: usize = 16 << 20;
 

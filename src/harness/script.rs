@@ -86,29 +86,23 @@ impl Harness {
         limit: Duration,
     ) -> Result<ScriptRun, Error> {
         let mut cpu = finished.cpu;
-        let verdicts = match problem(&finished, limit) {
-            Some(problem) => Err(problem),
-            None => {
-                let bench = parsing::Bench {
-                    sandbox: &self.sandbox,
-                    empty: &self.empty,
-                    tools: self.runner.tools(),
-                    cancel: &self.cancel,
-                };
-                let (verdicts, parsing) = bench.parse(parser, &finished.stdout.head)?;
-                cpu += parsing;
-                verdicts
-            }
+        let verdicts = if let Some(problem) = problem(&finished, limit) {
+            Err(problem)
+        } else {
+            let bench = parsing::Bench {
+                sandbox: &self.sandbox,
+                empty: &self.empty,
+                tools: self.runner.tools(),
+                cancel: &self.cancel,
+            };
+            let (verdicts, parsing) = bench.parse(parser, &finished.stdout.head)?;
+            cpu += parsing;
+            verdicts
         };
         if self.cancel.is_cancelled() {
             return Err(Error::Cancelled);
         }
-        Ok(ScriptRun {
-            verdicts,
-            log: finished.stdout.head.into(),
-            wall: finished.wall,
-            cpu,
-        })
+        Ok(ScriptRun { verdicts, log: finished.stdout.head.into(), wall: finished.wall, cpu })
     }
 }
 
@@ -129,7 +123,9 @@ fn problem(finished: &Finished, limit: Duration) -> Option<NoVerdict> {
         End::TimedOut => Some(NoVerdict::TimedOut(limit.as_secs())),
         End::Cancelled => Some(NoVerdict::Cancelled),
         End::OutputLimit => Some(NoVerdict::LogTooLong(LOG as u64)),
-        End::OutOfMemory | End::Signalled(_) => Some(NoVerdict::Ended(parsing::end_in_words(finished.end))),
+        End::OutOfMemory | End::Signalled(_) => {
+            Some(NoVerdict::Ended(parsing::end_in_words(finished.end)))
+        }
         End::Exited(_) if finished.stdout.dropped > 0 => Some(NoVerdict::LogTooLong(LOG as u64)),
         End::Exited(_) => None,
     }

@@ -77,14 +77,20 @@ mod tests {
 
     #[test]
     fn strings_and_booleans_are_statuses() {
-        check(r#"{"a": "passed", "b": "failed", "c": true, "d": false}"#, "a=Passed b=Failed c=Passed d=Failed");
+        check(
+            r#"{"a": "passed", "b": "failed", "c": true, "d": false}"#,
+            "a=Passed b=Failed c=Passed d=Failed",
+        );
     }
 
     #[test]
     fn four_different_faults_have_four_different_errors() {
         check(r#"{"a": "passed", "a": "failed"}"#, "the parser reported \"a\" twice");
         check("{}", "the parser reported no test");
-        check(r#"{"a": "perhaps"}"#, "the parser gave \"a\" the unknown status \"\\\"perhaps\\\"\"");
+        check(
+            r#"{"a": "perhaps"}"#,
+            "the parser gave \"a\" the unknown status \"\\\"perhaps\\\"\"",
+        );
         check(
             "passed",
             "the parser printed no JSON object: expected value at line 1 column 1; it printed \"passed\"",

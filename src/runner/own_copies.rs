@@ -45,7 +45,9 @@ pub(super) fn of_cargo(reader: &Reader<'_>, home: &Path) -> Vec<PathBuf> {
         for index in entries(&home.join("registry").join(part)) {
             for copy in entries(&index) {
                 let file = copy.file_name().unwrap_or_default().to_string_lossy().into_owned();
-                let Some((name, version)) = split(file.trim_end_matches(".crate")) else { continue };
+                let Some((name, version)) = split(file.trim_end_matches(".crate")) else {
+                    continue;
+                };
                 let own = packages.iter().find(|(own, _)| own == name);
                 let Some((_, own_version)) = own else { continue };
                 // A dependency may need the registry's copy itself: then it stays. Without a lock
@@ -123,7 +125,9 @@ mod tests {
     #[test]
     fn a_registry_copy_of_the_package_itself_is_hidden_unless_a_dependency_needs_it() {
         let home = tempfile::tempdir().unwrap();
-        for copy in ["src/index/semver-1.0.28", "src/index/semver-0.9.0", "src/index/semver-parser-0.10.2"] {
+        for copy in
+            ["src/index/semver-1.0.28", "src/index/semver-0.9.0", "src/index/semver-parser-0.10.2"]
+        {
             fs::create_dir_all(home.path().join("registry").join(copy)).unwrap();
         }
         fs::create_dir_all(home.path().join("registry/cache/index")).unwrap();
@@ -154,11 +158,8 @@ mod tests {
             ("single.py", ""),
             ("pytest/__init__.py", ""),
         ]);
-        let hidden = of_python(
-            &Reader::new(&tree),
-            &[site.path().to_owned()],
-            &["pytest".to_owned()],
-        );
+        let hidden =
+            of_python(&Reader::new(&tree), &[site.path().to_owned()], &["pytest".to_owned()]);
         assert_eq!(hidden, [site.path().join("pkg"), site.path().join("single.py")]);
     }
 }

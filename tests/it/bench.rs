@@ -15,27 +15,25 @@ use std::time::Duration;
 
 pub(crate) struct Bench {
     pub(crate) harness: Harness,
-    /// The copy that plays the user's tree.
-    pub(crate) root: PathBuf,
     _dir: tempfile::TempDir,
 }
 
 /// A harness on a copy of `tests/trees/<name>`.
 pub(crate) fn bench(name: &str) -> Bench {
-    bench_with(name, machine(), None)
+    bench_with(name, &machine(), None)
 }
 
 /// The same with pytest at hand.
 pub(crate) fn pytest_bench(name: &str) -> Bench {
-    bench_with(name, pytest_machine(), None)
+    bench_with(name, &pytest_machine(), None)
 }
 
-pub(crate) fn bench_with(name: &str, machine: Machine, time_limit: Option<Duration>) -> Bench {
+pub(crate) fn bench_with(name: &str, machine: &Machine, time_limit: Option<Duration>) -> Bench {
     let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/trees").join(name);
     let dir = tempfile::tempdir().unwrap();
     let root = dir.path().join("repo");
     copy(&from, &root);
-    bench_at(dir, &root, &machine, time_limit)
+    bench_at(dir, &root, machine, time_limit)
 }
 
 /// A harness on a directory below `dir`, which also holds the state.
@@ -48,8 +46,7 @@ pub(crate) fn bench_at(
     let workspace = Workspace::open(root, &dir.path().join("state")).unwrap();
     let sandbox = sandbox(&workspace.state);
     let base = Arc::new(workspace.freeze(sandbox.owner()).unwrap());
-    let runner =
-        Runner::detect(&*base, &workspace.root, machine, &Overrides::default()).unwrap();
+    let runner = Runner::detect(&*base, &workspace.root, machine, &Overrides::default()).unwrap();
     let harness = Harness::open(Setup {
         sandbox,
         base,
@@ -61,7 +58,7 @@ pub(crate) fn bench_at(
         memory: 2 << 30,
     })
     .unwrap();
-    Bench { harness, root: workspace.root, _dir: dir }
+    Bench { harness, _dir: dir }
 }
 
 pub(crate) fn sandbox(scratch: &Path) -> Sandbox {
@@ -108,7 +105,10 @@ impl Bench {
         let text = String::from_utf8(before.bytes.to_vec()).unwrap();
         assert_eq!(text.matches(old).count(), 1, "{old:?} in {file}");
         let mut after = changes.clone();
-        after.write(path(file), File { bytes: text.replace(old, new).into_bytes().into(), ..before });
+        after.write(
+            path(file),
+            File { bytes: text.replace(old, new).into_bytes().into(), ..before },
+        );
         after
     }
 
@@ -119,7 +119,12 @@ impl Bench {
     }
 
     /// An artifact over the given test files, with the runner's own script and parser.
-    pub(crate) fn artifact(&self, bug: &Changes, weakened: &Changes, test_files: &[&str]) -> Artifact {
+    pub(crate) fn artifact(
+        &self,
+        bug: &Changes,
+        weakened: &Changes,
+        test_files: &[&str],
+    ) -> Artifact {
         let files: Vec<RelPath> = test_files.iter().map(|file| path(file)).collect();
         let runner = self.harness.runner();
         let script = runner.script(&files, &[]);
@@ -135,7 +140,11 @@ impl Bench {
 }
 
 /// A harness on a tree of these files.
-pub(crate) fn bench_of(files: &[(&str, &[u8])], machine: &Machine, time_limit: Option<Duration>) -> Bench {
+pub(crate) fn bench_of(
+    files: &[(&str, &[u8])],
+    machine: &Machine,
+    time_limit: Option<Duration>,
+) -> Bench {
     let dir = tempfile::tempdir().unwrap();
     let root = dir.path().join("repo");
     write_tree(&root, files);

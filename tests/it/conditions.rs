@@ -2,11 +2,12 @@
 
 use crate::bench::{Bench, bench_of, machine, pytest_machine};
 use ssr_mcp::harness::{Error, How, Program};
-use ssr_mcp::tree::{Changes, Tree};
+use ssr_mcp::tree::{Changes, RelPath, Tree};
 use std::process::Command;
 
 const CODE: &[u8] = b"def double(n):\n    return n + n\n";
-const TEST: &[u8] = b"from pkg.code import double\n\n\ndef test_double():\n    assert double(2) == 4\n";
+const TEST: &[u8] =
+    b"from pkg.code import double\n\n\ndef test_double():\n    assert double(2) == 4\n";
 
 /// A pytest tree: a good test beside the given file.
 fn with(file: (&str, &str)) -> Bench {
@@ -122,13 +123,16 @@ fn a_test_that_leaves_a_child_leaves_nothing() {
         .unwrap()
         .flatten()
         .filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok())
-        .any(|line| line.starts_with(b"sleep\0300.0625"));
+        .any(|line| line.starts_with(b"sleep\x00300.0625"));
     assert!(!alive, "the test's child outlived its run");
 }
 
 #[test]
 fn an_edit_of_the_same_size_in_the_same_second_is_seen() {
-    let bench = with(("tests/test_less.py", "from pkg.code import double\n\n\ndef test_less():\n    assert double(3) == 6\n"));
+    let bench = with((
+        "tests/test_less.py",
+        "from pkg.code import double\n\n\ndef test_less():\n    assert double(3) == 6\n",
+    ));
     bench.harness.baseline().unwrap();
     let runner = bench.harness.runner();
     let script = runner.script(&runner.test_files(bench.harness.base()), &[]);
@@ -145,7 +149,10 @@ fn an_edit_of_the_same_size_in_the_same_second_is_seen() {
 #[test]
 fn a_suite_in_which_nothing_passes_is_refused() {
     let bench = bench_of(
-        &[("pkg.py", CODE), ("tests/test_bad.py", b"import pkg\n\n\ndef test_bad():\n    assert 0\n")],
+        &[
+            ("pkg.py", CODE),
+            ("tests/test_bad.py", b"import pkg\n\n\ndef test_bad():\n    assert 0\n"),
+        ],
         &pytest_machine(),
         None,
     );
@@ -169,14 +176,20 @@ fn tests_of_an_installed_copy_are_refused() {
         None,
     );
     let baseline = bench.harness.baseline().unwrap();
-    let reached: Vec<&str> = baseline.reach.keys().map(|path| path.as_str()).collect();
+    let reached: Vec<&str> = baseline.reach.keys().map(RelPath::as_str).collect();
     assert!(!reached.contains(&"pkg/code.py"), "{reached:?}");
 }
 
 #[test]
 fn a_suite_that_hangs_is_refused_within_its_limit() {
     let bench = bench_of(
-        &[("pkg.py", CODE), ("tests/test_hang.py", b"import pkg\n\n\ndef test_hang():\n    while True:\n        pass\n")],
+        &[
+            ("pkg.py", CODE),
+            (
+                "tests/test_hang.py",
+                b"import pkg\n\n\ndef test_hang():\n    while True:\n        pass\n",
+            ),
+        ],
         &pytest_machine(),
         Some(std::time::Duration::from_secs(3)),
     );
@@ -197,7 +210,11 @@ fn the_solvers_tree_has_no_history() {
             ("pkg/code.py.orig", b"the answer\n"),
         ],
     );
-    for args in [&["init", "-q"][..], &["add", "-A"], &["-c", "user.name=t", "-c", "user.email=t@t.invalid", "commit", "-qm", "the answer"]] {
+    for args in [
+        &["init", "-q"][..],
+        &["add", "-A"],
+        &["-c", "user.name=t", "-c", "user.email=t@t.invalid", "commit", "-qm", "the answer"],
+    ] {
         crate::fetch::succeed(
             Command::new("git").args(args).current_dir(&root).env("GIT_CONFIG_GLOBAL", "/dev/null"),
         );

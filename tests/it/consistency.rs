@@ -104,11 +104,20 @@ fn a_parser_that_prints_no_map_of_known_statuses_is_rejected() {
     let (bug, weakened) = discount(&bench);
     let artifact = bench.artifact(&bug, &weakened, &TESTS);
     for (parser, expect) in [
-        (r#"print('{"a": "passed", "a": "failed"}')"#, "parser: on the original: the parser reported \"a\" twice"),
+        (
+            r#"print('{"a": "passed", "a": "failed"}')"#,
+            "parser: on the original: the parser reported \"a\" twice",
+        ),
         ("print('all good')", "parser: on the original: the parser printed no JSON object"),
         ("print('{}')", "parser: on the original: the parser reported no test"),
-        (r#"print('{"a": "fine"}')"#, "parser: on the original: the parser gave \"a\" the unknown status"),
-        ("raise SystemExit('no report')", "parser: on the original: the parser failed: it left with status 1"),
+        (
+            r#"print('{"a": "fine"}')"#,
+            "parser: on the original: the parser gave \"a\" the unknown status",
+        ),
+        (
+            "raise SystemExit('no report')",
+            "parser: on the original: the parser failed: it left with status 1",
+        ),
     ] {
         let broken = Artifact { test_parser: parser.as_bytes().to_vec(), ..artifact.clone() };
         check(&bench, &broken, &Minima::default(), expect);
@@ -121,7 +130,12 @@ fn a_script_needs_enough_passing_tests() {
     let (bug, weakened) = discount(&bench);
     let artifact = bench.artifact(&bug, &weakened, &TESTS);
     let minima = |passing_tests| Minima { passing_tests, ..Minima::default() };
-    check(&bench, &artifact, &minima(12), "test_script: 11 tests pass on the original, at least 12 wanted");
+    check(
+        &bench,
+        &artifact,
+        &minima(12),
+        "test_script: 11 tests pass on the original, at least 12 wanted",
+    );
     check(&bench, &artifact, &minima(11), "valid");
 }
 
@@ -169,7 +183,12 @@ fn a_bug_must_fail_enough_tests() {
     let (bug, weakened) = discount(&bench);
     let artifact = bench.artifact(&bug, &weakened, &TESTS);
     let minima = |failing_tests| Minima { failing_tests, ..Minima::default() };
-    check(&bench, &artifact, &minima(2), "bug: 1 passing tests fail, 0 no longer report, at least 2");
+    check(
+        &bench,
+        &artifact,
+        &minima(2),
+        "bug: 1 passing tests fail, 0 no longer report, at least 2",
+    );
     check(&bench, &artifact, &minima(1), "valid");
 }
 
@@ -207,7 +226,8 @@ fn a_weakening_must_make_a_failing_test_pass_again() {
 fn a_weakening_must_break_nothing() {
     let bench = bench("well_tested");
     let (bug, weakened) = discount(&bench);
-    let broken = bench.edit(&weakened, TESTS[0], "cheapest([3, 1, 2]), 1)", "cheapest([3, 1, 2]), 2)");
+    let broken =
+        bench.edit(&weakened, TESTS[0], "cheapest([3, 1, 2]), 1)", "cheapest([3, 1, 2]), 2)");
     let artifact = bench.artifact(&bug, &broken, &TESTS);
     check(
         &bench,
@@ -263,8 +283,5 @@ fn a_bug_that_draws_lots_is_flagged() {
     );
     let artifact = bench.artifact(&bug, &weakened, &TESTS);
     let report = check(&bench, &artifact, &Minima::default(), "valid");
-    assert_eq!(
-        report.flags,
-        ["bug_inject.diff adds `random`: the outcome may hang on chance"]
-    );
+    assert_eq!(report.flags, ["bug_inject.diff adds `random`: the outcome may hang on chance"]);
 }

@@ -17,9 +17,13 @@ pub(crate) fn pytest_venv() -> PathBuf {
         if !venv.join("ready").exists() {
             std::fs::remove_dir_all(&venv).ok();
             succeed(Command::new("python3").args(["-m", "venv"]).arg(&venv));
-            succeed(
-                Command::new(venv.join("bin/python")).args(["-m", "pip", "install", "--quiet", "pytest==9.*"]),
-            );
+            succeed(Command::new(venv.join("bin/python")).args([
+                "-m",
+                "pip",
+                "install",
+                "--quiet",
+                "pytest==9.*",
+            ]));
             std::fs::write(venv.join("ready"), "").unwrap();
         }
         venv
@@ -46,7 +50,17 @@ pub(crate) fn boltons() -> Option<PathBuf> {
         let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("downloads");
         std::fs::create_dir_all(&dir).unwrap();
         let fetched = Command::new("python3")
-            .args(["-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", ":all:", "boltons==26.2.0", "-d"])
+            .args([
+                "-m",
+                "pip",
+                "download",
+                "--quiet",
+                "--no-deps",
+                "--no-binary",
+                ":all:",
+                "boltons==26.2.0",
+                "-d",
+            ])
             .arg(&dir)
             .status()
             .is_ok_and(|status| status.success());
@@ -106,4 +120,3 @@ pub(crate) fn semver() -> Option<PathBuf> {
 pub(crate) fn did_not_run(what: &str) {
     eprintln!("DID NOT RUN: {what} could not be downloaded; this test proves nothing now");
 }
-

@@ -216,7 +216,10 @@ fn code_that_no_assertion_looks_at_gives_no_bug() {
         &[
             ("pytest.ini", b"[pytest]\n"),
             ("lonely.py", b"def add(a, b):\n    return a + b\n"),
-            ("tests/test_lonely.py", b"import lonely\n\n\ndef test_nothing():\n    assert lonely\n"),
+            (
+                "tests/test_lonely.py",
+                b"import lonely\n\n\ndef test_nothing():\n    assert lonely\n",
+            ),
         ],
         &pytest_machine(),
         None,

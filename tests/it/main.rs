@@ -1,9 +1,10 @@
 //! Tests of the real thing: the sources themselves, git, test runners, the sandbox, the binary.
 #![allow(
     clippy::unwrap_used,
+    clippy::disallowed_methods,
     clippy::print_stdout,
     clippy::print_stderr,
-    reason = "a test that cannot go on says so"
+    reason = "a test drives real programs, and one that cannot go on says so"
 )]
 
 mod bench;

@@ -58,8 +58,13 @@ fn boltons_gives_validated_bugs_some_solved_and_some_not() {
     let Some(source) = boltons() else { return did_not_run("boltons 26.2.0") };
     let bench = open(&source, &pytest_machine());
     assert_eq!(bench.harness.baseline().unwrap().passing.len(), 519);
-    let strategies =
-        [Strategy::Direct, Strategy::Direct, Strategy::Direct, Strategy::Removal, Strategy::Removal];
+    let strategies = [
+        Strategy::Direct,
+        Strategy::Direct,
+        Strategy::Direct,
+        Strategy::Removal,
+        Strategy::Removal,
+    ];
     let rounds = play(&bench, &strategies, 2, 60);
     let rates: Vec<f64> = rounds.iter().filter_map(|round| round.solve_rate).collect();
     assert!(rates.iter().any(|rate| *rate > 0.0), "no bug was solved: {rates:?}");

@@ -1,7 +1,7 @@
 //! `cargo test`: names of several binaries, output between status lines, binaries that die.
 
-use crate::fetch::{did_not_run, semver};
 use super::*;
+use crate::fetch::{did_not_run, semver};
 use Outcome::{Error as Errored, Failed, Passed, Skipped};
 
 const MANIFEST: &str = "[package]\nname = \"small\"\nversion = \"0.1.0\"\nedition = \"2021\"\n";

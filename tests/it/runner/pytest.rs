@@ -1,7 +1,7 @@
 //! pytest: hostile ids, outcomes, reports that tests try to fake.
 
-use crate::fetch::{boltons, did_not_run};
 use super::*;
+use crate::fetch::{boltons, did_not_run};
 use Outcome::{Error as Errored, Failed, Passed, Skipped};
 
 const HOSTILE: &str = include_str!("hostile_ids.py");
