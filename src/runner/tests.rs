@@ -1,3 +1,5 @@
+//! What the runner makes of trees and options, without running anything.
+
 use super::*;
 use crate::tree::{Changes, File};
 use std::fs;

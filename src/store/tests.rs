@@ -1,3 +1,5 @@
+//! The store under many writers, kills and damage.
+
 use super::open::MIGRATIONS;
 use super::{Artifact, Attempt, Counts, Error, Round, Store};
 use std::fs;

@@ -49,7 +49,7 @@ pub struct Tokens {
     pub conditional: String,
     /// A statement that does nothing (`pass`), where a block or branch may not be empty.
     pub empty_statement: String,
-    /// A function's whole body as a statement (`return None`, `todo!()`).
+    /// A function's whole body as a statement (`return None`).
     pub stub_statement: String,
     /// A return without a value.
     pub return_statement: String,

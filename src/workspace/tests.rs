@@ -1,3 +1,5 @@
+//! Pieces of freezing that need no repository.
+
 use super::error::Error;
 use super::files::{Stamp, read_steady};
 use super::known::Known;
