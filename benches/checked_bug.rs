@@ -19,7 +19,7 @@ use ssr_mcp::consistency::{self, Minima};
 use ssr_mcp::harness::{Harness, How, Program, Setup};
 use ssr_mcp::injector::{self, Strategy};
 use ssr_mcp::runner::{Machine, Overrides, Runner};
-use ssr_mcp::sandbox::{Cancel, Sandbox};
+use ssr_mcp::sandbox::{Cancel, Limits, Sandbox, Step, View};
 use ssr_mcp::store::Store;
 use ssr_mcp::syntax::Languages;
 use ssr_mcp::tree::Changes;
@@ -27,6 +27,7 @@ use ssr_mcp::workspace::Workspace;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 fn main() -> anyhow::Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|a| a != "--bench").collect();
@@ -44,15 +45,16 @@ fn main() -> anyhow::Result<()> {
 }
 
 fn measure(repo: &Path, scratch: &Path, bugs: usize, files: usize) -> anyhow::Result<()> {
-    let harness = open(repo, scratch)?;
-    let start = cpu_seconds();
+    let (harness, sandbox) = open(repo, scratch)?;
+    let start = cpu_seconds(&harness, sandbox);
     let baseline = harness.baseline()?;
+    println!("a sandbox that runs `true`: {:.1} ms", sandbox * 1e3);
     println!(
         "{}: {} passing tests, {} excluded; baseline, controls and reach: {:.2} CPU s, once a tree",
         repo.display(),
         baseline.passing.len(),
         baseline.excluded.len(),
-        cpu_seconds() - start
+        cpu_seconds(&harness, sandbox) - start
     );
     let languages = Languages::builtin();
     let minima = Minima { changed_files: files, ..Minima::default() };
@@ -69,18 +71,18 @@ fn measure(repo: &Path, scratch: &Path, bugs: usize, files: usize) -> anyhow::Re
             passing_tests: minima.passing_tests,
             candidates: 60,
         };
-        let start = cpu_seconds();
+        let start = cpu_seconds(&harness, sandbox);
         let injected =
             injector::inject(&harness, &languages, &request, &|digest| known.contains(digest))?;
-        let inject = cpu_seconds() - start;
+        let inject = cpu_seconds(&harness, sandbox) - start;
         let Ok(injected) = injected else {
             println!("{inject:8.2} {:>8} seed {seed}: no bug", "-");
             continue;
         };
         known.insert(injected.tree_digest.clone());
-        let start = cpu_seconds();
+        let start = cpu_seconds(&harness, sandbox);
         let report = consistency::check(&harness, &injected.artifact, &minima)?;
-        let check = cpu_seconds() - start;
+        let check = cpu_seconds(&harness, sandbox) - start;
         if !report.valid {
             println!("{inject:8.2} {check:8.2} seed {seed}: invalid, {:?}", report.failed_check);
             continue;
@@ -137,7 +139,7 @@ fn floor(
     Ok(seconds * (5 + files) as f64)
 }
 
-fn open(repo: &Path, scratch: &Path) -> anyhow::Result<Harness> {
+fn open(repo: &Path, scratch: &Path) -> anyhow::Result<(Harness, f64)> {
     let variable = |name: &str| std::env::var_os(name).map(PathBuf::from);
     let machine = Machine {
         path: std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()).collect(),
@@ -151,7 +153,8 @@ fn open(repo: &Path, scratch: &Path) -> anyhow::Result<Harness> {
     let base = Arc::new(workspace.freeze(sandbox.owner())?);
     let runner =
         Arc::new(Runner::detect(&*base, &workspace.root, &machine, &Overrides::default())?);
-    Ok(Harness::open(Setup {
+    let seconds = sandbox_seconds(&sandbox, &base)?;
+    let harness = Harness::open(Setup {
         sandbox,
         base,
         runner,
@@ -160,21 +163,62 @@ fn open(repo: &Path, scratch: &Path) -> anyhow::Result<Harness> {
         cancel: Cancel::new(),
         time_limit: None,
         memory: 2 << 30,
-    })?)
+    })?;
+    Ok((harness, seconds))
 }
 
-/// User and system time of this process and of every child that ended.
-fn cpu_seconds() -> f64 {
-    let of = |who| {
-        // SAFETY: `getrusage` fills the struct it is given.
-        #[allow(unsafe_code, reason = "getrusage has no safe wrapper in our dependencies")]
-        let usage = unsafe {
-            let mut usage = std::mem::zeroed::<libc::rusage>();
-            libc::getrusage(who, &raw mut usage);
-            usage
-        };
-        let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 / 1e6;
-        seconds(usage.ru_utime) + seconds(usage.ru_stime)
+/// CPU seconds so far: our own process, the runs, and for each sandbox the wall time that one takes to
+/// start and end (an upper bound: its own CPU time cannot be read from outside).
+fn cpu_seconds(harness: &Harness, sandbox: f64) -> f64 {
+    let mut own = std::mem::MaybeUninit::<libc::rusage>::uninit();
+    #[expect(unsafe_code, reason = "getrusage has no safe wrapper in our dependencies")]
+    // SAFETY: `getrusage` fills the struct, and cannot fail for the process itself.
+    let own = unsafe {
+        libc::getrusage(libc::RUSAGE_SELF, own.as_mut_ptr());
+        own.assume_init()
     };
-    of(libc::RUSAGE_SELF) + of(libc::RUSAGE_CHILDREN)
+    let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 / 1e6;
+    let spent = harness.spent();
+    seconds(own.ru_utime)
+        + seconds(own.ru_stime)
+        + spent.cpu.as_secs_f64()
+        + sandbox * spent.sandboxes as f64
+}
+
+/// Median wall seconds of a sandbox that runs `true`.
+fn sandbox_seconds(sandbox: &Sandbox, base: &ssr_mcp::workspace::Base) -> anyhow::Result<f64> {
+    let view = View {
+        layers: vec![base.dir.clone()],
+        root: base.root.clone(),
+        changes: Changes::new(),
+        mounts: Vec::new(),
+        limits: Limits {
+            memory: 1 << 30,
+            processes: 64,
+            disk: 64 << 20,
+            keep_head: 4096,
+            keep_tail: 4096,
+            output: 1 << 20,
+        },
+    };
+    let step = Step {
+        argv: vec!["true".into()],
+        env: [("PATH".into(), "/usr/bin:/bin".into())].into(),
+        cwd: PathBuf::new(),
+        stdin: Vec::new(),
+        merge_stderr: false,
+        deadline: Duration::from_secs(10),
+        files: Vec::new(),
+        changes: Changes::new(),
+        collect: Vec::new(),
+        collect_limit: 0,
+    };
+    let mut times = Vec::new();
+    for _ in 0..21 {
+        let start = Instant::now();
+        sandbox.run(&view, &step, &Cancel::new())?;
+        times.push(start.elapsed().as_secs_f64());
+    }
+    times.sort_by(f64::total_cmp);
+    Ok(times[times.len() / 2])
 }

@@ -19,7 +19,7 @@ use crate::tree::{Changes, RelPath, Tree};
 use crate::verdict::Verdicts;
 use crate::workspace::Base;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 /// The paper's limit for one run of a test script (SSR, prompt of the injector).
@@ -41,6 +41,16 @@ pub struct Harness {
     baseline: OnceLock<Arc<Baseline>>,
     /// Held while the baseline is measured.
     measuring: Mutex<()>,
+    spent: Mutex<Spent>,
+}
+
+/// What all runs of a harness took.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Spent {
+    /// User and system time of the commands and all their children; the sandboxes themselves, some
+    /// milliseconds each, are not in it.
+    pub cpu: Duration,
+    pub sandboxes: u64,
 }
 
 /// What a harness is made of.
@@ -184,6 +194,7 @@ impl Harness {
             empty,
             baseline: OnceLock::new(),
             measuring: Mutex::new(()),
+            spent: Mutex::default(),
         })
     }
 
@@ -229,6 +240,17 @@ impl Harness {
         let run = self.run_now(&changes, program, how, self.time_limit())?;
         self.memo.put(key, &run);
         Ok(run)
+    }
+
+    /// What all runs so far took.
+    pub fn spent(&self) -> Spent {
+        *self.spent.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn spend(&self, cpu: Duration) {
+        let mut spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
+        spent.cpu += cpu;
+        spent.sandboxes += 1;
     }
 
     /// The file as it was before any change.

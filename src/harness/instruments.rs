@@ -138,6 +138,7 @@ impl Harness {
         };
         let view = self.view(changes.clone(), caches);
         let finished = self.sandbox.run(&view, &step, &self.cancel)?;
+        self.spend(finished.cpu);
         if self.cancel.is_cancelled() { Err(Error::Cancelled) } else { Ok(finished) }
     }
 }

@@ -86,6 +86,7 @@ impl Harness {
         limit: Duration,
     ) -> Result<ScriptRun, Error> {
         let mut cpu = finished.cpu;
+        self.spend(cpu);
         let verdicts = if let Some(problem) = problem(&finished, limit) {
             Err(problem)
         } else {
@@ -96,6 +97,7 @@ impl Harness {
                 cancel: &self.cancel,
             };
             let (verdicts, parsing) = bench.parse(parser, &finished.stdout.head)?;
+            self.spend(parsing);
             cpu += parsing;
             verdicts
         };
