@@ -94,8 +94,9 @@ impl Harness {
         let (passing, excluded) = agree(&self.verdicts_of(first)?, &self.verdicts_of(second)?);
         if passing.is_empty() {
             return Err(Error::Baseline(format!(
-                "none of the {} tests passes in the copy, first: {}. Run the tests yourself in a fresh clone and \
-                 fix what they need, or name the command with --test-command",
+                "none of the {} tests passes in the copy, which has no network, no history and no ignored \
+                 files (first: {}); make some pass in a fresh clone without a network, or name the command \
+                 that runs them with --test-command and --report",
                 excluded.len(),
                 excluded.iter().next().map_or("", |(_, reason)| reason)
             )));
@@ -114,6 +115,8 @@ impl Harness {
         let step = self.script_step(program.script, How::CHECK, self.first_run());
         let finished = self.sandbox.run(&view, &step, &self.cancel)?;
         let run = self.conclude(finished, program.parser, self.first_run())?;
+        // Python writes byte code short, without a word, where there is no room.
+        self.caches.have_room()?;
         self.caches.filled()?;
         Ok(run)
     }
@@ -218,17 +221,21 @@ fn agree(first: &Verdicts, second: &Verdicts) -> (BTreeSet<TestId>, BTreeMap<Tes
     for id in ids {
         let (one, two) = (first.of(id), second.of(id));
         let reason = match (one, two) {
-            _ if twice.contains(id) => "reported more than once".to_owned(),
+            _ if twice.contains(id) => format!("{id}: reported more than once"),
             (Outcome::Passed, Outcome::Passed) => {
                 passing.insert(id.clone());
                 continue;
             }
-            (one, two) if one == two => format!("{id}: {one:?} before any change").to_lowercase(),
-            (one, two) => format!("{id}: unstable, {one:?} then {two:?}").to_lowercase(),
+            (one, two) if one == two => format!("{id}: {} before any change", word(one)),
+            (one, two) => format!("{id}: unstable, {} then {}", word(one), word(two)),
         };
         excluded.insert(id.clone(), reason);
     }
     (passing, excluded)
+}
+
+fn word(outcome: Outcome) -> String {
+    format!("{outcome:?}").to_lowercase()
 }
 
 #[cfg(test)]
