@@ -1,7 +1,7 @@
 //! What the suite says of the untouched tree: two runs that must agree, and two controls that prove
 //! that edits take effect.
 
-use super::{Audience, Error, Harness, How, Program, ScriptRun, script};
+use super::{Audience, Error, Harness, How, NoVerdict, Program, ScriptRun, script};
 use crate::runner::Runner;
 use crate::tree::{Changes, File, RelPath, Tree, hex};
 use crate::verdict::{Outcome, TestId, Verdicts};
@@ -124,12 +124,20 @@ impl Harness {
     /// All five outcomes, from the log itself: the parser's form has two.
     fn verdicts_of(&self, run: ScriptRun) -> Result<Verdicts, Error> {
         let told = run.verdicts.map_err(|problem| {
-            Error::Baseline(format!("{problem}. The log ends: {}", script::ending(&run.log)))
+            let advice = match problem {
+                NoVerdict::TimedOut(_) => "allow more with --timeout, or have the test that hangs skipped",
+                _ => "run the tests yourself in a fresh clone, or name another command with --test-command",
+            };
+            Error::Baseline(format!(
+                "{problem} (the log ends: {}); {advice}",
+                script::ending(&run.log)
+            ))
         })?;
         let read = self.runner.read_log(&run.log).unwrap_or(told);
         if read.is_empty() {
             return Err(Error::Baseline(format!(
-                "no test reported. The log ends: {}",
+                "no test reported (the log ends: {}); run the tests yourself in a fresh clone, or name \
+                 another command with --test-command",
                 script::ending(&run.log)
             )));
         }

@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 
 /// Flattened into a tool's arguments, because flat schemas are what every client takes.
 #[derive(serde::Deserialize, schemars::JsonSchema)]
+#[expect(clippy::struct_field_names, reason = "a field's name is its argument's name")]
 pub(super) struct ArtifactArguments {
     /// The id of an artifact of this repository, or the first 8 or more characters of it.
     #[serde(default)]

@@ -1,15 +1,16 @@
 //! The tool `run_parser`.
 
 use super::artifact_argument::ArtifactArguments;
-use super::repository_argument::RepositoryArguments;
 use super::tool::{Effect, Entry, Notice};
-use crate::session::{Error, Job, ParseRequest, Session};
+use crate::session::{Error, Job, ParseRequest, Repository, Session};
 use std::collections::BTreeMap;
 
 #[derive(serde::Deserialize, schemars::JsonSchema)]
 struct Arguments {
-    #[serde(flatten)]
-    repository: RepositoryArguments,
+    /// Path of the repository. Default: the server's working directory.
+    #[serde(default)]
+    #[schemars(with = "String")]
+    repo: Option<String>,
     #[serde(flatten)]
     artifact: ArtifactArguments,
     /// What the artifact's `test_script.sh` printed.
@@ -37,7 +38,7 @@ pub(super) fn entry() -> Entry {
 fn run(session: &Session, arguments: Arguments, job: &Job) -> Result<Answer, Error> {
     let request = ParseRequest {
         artifact: arguments.artifact.reference()?,
-        repository: arguments.repository.repository()?,
+        repository: Repository { dir: arguments.repo.map(Into::into), ..Repository::default() },
         log: arguments.log.into_bytes(),
     };
     session.parse(&request, job).map(|answer| Answer { outcomes: answer.0 })

@@ -118,7 +118,7 @@ fn a_suite_in_which_every_test_fails_is_refused() {
 fn a_suite_that_hangs_ends_at_its_limit() {
     let home =
         unittest("    def test_hang(self):\n        import signal\n        signal.pause()\n");
-    refused(&home, "--timeout 2", &["did not end within 2 s"]);
+    refused(&home, "--timeout 2", &["did not end within 2 s", "--timeout"]);
     check(&home, home.binary(), "inject . --timeout 2", 3, &["did not end within 2 s"]);
 }
 
