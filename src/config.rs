@@ -34,6 +34,8 @@ pub struct Config {
     pub log: String,
     /// The user's grammar folders, read.
     pub grammars: Vec<GrammarSource>,
+    /// The program that runs: the sandbox starts it anew as its helper.
+    pub program: PathBuf,
     state_root: Option<PathBuf>,
     machine: Option<Machine>,
 }
@@ -89,7 +91,8 @@ impl Config {
             (1, _) => "warn,rmcp=error,ssr_mcp=info".to_owned(),
             (_, _) => "info,ssr_mcp=debug".to_owned(),
         };
-        Ok(Self { cwd, cores: cores.max(1), seed, log, grammars, state_root, machine })
+        let program = environment.program.clone();
+        Ok(Self { cwd, cores: cores.max(1), seed, log, grammars, program, state_root, machine })
     }
 
     /// The parent of all workspaces' state directories. Absolute; it need not exist yet.

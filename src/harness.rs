@@ -77,6 +77,11 @@ pub enum Error {
     Store(#[from] store::Error),
     #[error("could not {action} {}: {source}. Check space and permissions there, or choose another --state-dir", path.display())]
     Io { action: &'static str, path: PathBuf, source: std::io::Error },
+    #[error(
+        "the disk is full at {}; free some space or choose a state directory on another disk, then try again",
+        path.display()
+    )]
+    DiskFull { path: PathBuf },
     #[error("the tests give no verdict on the untouched repository: {0}")]
     Baseline(String),
     #[error("an instrument of ours failed in the sandbox: {0}")]
@@ -87,7 +92,15 @@ pub enum Error {
 
 impl Error {
     fn io(action: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Self {
-        move |source| Self::Io { action, path: path.to_owned(), source }
+        move |source| {
+            let path = path.to_owned();
+            match source.kind() {
+                std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => {
+                    Self::DiskFull { path }
+                }
+                _ => Self::Io { action, path, source },
+            }
+        }
     }
 }
 

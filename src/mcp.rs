@@ -5,6 +5,7 @@ mod artifact_argument;
 mod call;
 mod check_artifact;
 mod inject_bug;
+mod repository_argument;
 mod run_parser;
 mod schema;
 mod score_reward;

@@ -13,6 +13,7 @@ mod inject;
 mod job;
 mod open;
 mod parse;
+mod place;
 mod play;
 mod record;
 mod reference;
@@ -29,15 +30,17 @@ pub use error::Error;
 pub use grade::{GradeAnswer, GradeRequest};
 pub use inject::{InjectAnswer, InjectRequest};
 pub use job::{Event, Job};
-pub use open::Repository;
+pub use open::{Repository, time_limit};
 pub use parse::{ParseAnswer, ParseRequest};
 pub use play::{Game, PlayRequest, PlayedRound};
 pub use reference::ArtifactRef;
 pub use score::{Outcome, ScoreAnswer, ScoreRequest, score};
 pub use solve::{AttemptLine, SolveAnswer, SolveRequest};
-pub use status::{LastRound, StatusAnswer};
+pub use status::{LastRound, LeftOut, StatusAnswer};
 
 use crate::config::Config;
+use crate::sandbox::Sandbox;
+use std::sync::OnceLock;
 
 /// Attempts per bug (G) where nobody says otherwise: the paper's.
 pub const DEFAULT_ATTEMPTS: usize = 8;
@@ -48,11 +51,13 @@ const CANDIDATES: usize = 200;
 #[derive(Debug)]
 pub struct Session {
     config: Config,
+    /// The one that was found to work, probed once a process.
+    sandbox: OnceLock<Sandbox>,
 }
 
 impl Session {
     pub fn new(config: Config) -> Self {
-        Self { config }
+        Self { config, sandbox: OnceLock::new() }
     }
 
     pub fn config(&self) -> &Config {

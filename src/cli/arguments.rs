@@ -4,7 +4,7 @@ use crate::config::Flags;
 use crate::consistency::Minima;
 use crate::injector::Strategy;
 use crate::runner::Overrides;
-use crate::session::{DEFAULT_ATTEMPTS, Repository};
+use crate::session::{DEFAULT_ATTEMPTS, Repository, time_limit};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
@@ -159,9 +159,5 @@ fn strategy() -> impl TypedValueParser<Value = Strategy> {
 
 fn seconds(text: &str) -> Result<Duration, String> {
     let seconds: f64 = text.parse().map_err(|_| "give a number of seconds".to_owned())?;
-    if seconds > 0.0 && seconds <= 86_400.0 {
-        Ok(Duration::from_secs_f64(seconds))
-    } else {
-        Err("give more than 0 and at most 86400 seconds".to_owned())
-    }
+    time_limit(seconds).map_err(|refusal| refusal.to_string())
 }

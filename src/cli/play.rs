@@ -43,7 +43,7 @@ pub struct Play {
 }
 
 pub(super) fn run(command: &Play, context: &mut Context<'_>) -> Ended {
-    let mut csv = match &command.csv {
+    let csv = match &command.csv {
         Some(file) => Some(CsvLog::open(&context.session.config().cwd.join(file))?),
         None => None,
     };
@@ -65,7 +65,7 @@ pub(super) fn run(command: &Play, context: &mut Context<'_>) -> Ended {
     }
     let mut rounds = Vec::new();
     while let Some(round) = game.round(&context.job)? {
-        if let Some(csv) = &mut csv {
+        if let Some(csv) = &csv {
             csv.append(&round)?;
         }
         context.progress.clear();

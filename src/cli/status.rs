@@ -36,6 +36,9 @@ fn show(answer: &StatusAnswer) -> String {
         row("attempts", format!("{}, {} of them solved", answer.attempts, answer.solved)),
         row("wrong book", answer.wrong_book_size.to_string()),
     ];
+    for left in &answer.left_out {
+        rows.push(row("left out", format!("{} ({})", left.path, left.reason)));
+    }
     for round in &answer.last_rounds {
         let id = round.artifact.as_deref().map_or("-", table::short);
         let reward = table::number(round.inject_reward);

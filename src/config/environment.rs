@@ -10,7 +10,12 @@ pub struct Environment {
     variables: BTreeMap<OsString, OsString>,
     /// The working directory, or why it cannot be read.
     pub cwd: Result<PathBuf, String>,
+    /// The program that runs, at its real path where that can be told.
+    pub program: PathBuf,
 }
+
+/// The running program, whatever it is called.
+const SELF: &str = "/proc/self/exe";
 
 impl Environment {
     /// The environment of this process.
@@ -19,6 +24,7 @@ impl Environment {
         Self {
             variables: std::env::vars_os().collect(),
             cwd: std::env::current_dir().map_err(|error| error.to_string()),
+            program: std::env::current_exe().unwrap_or_else(|_| SELF.into()),
         }
     }
 
@@ -29,7 +35,7 @@ impl Environment {
     ) -> Self {
         let variables =
             variables.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
-        Self { variables, cwd: Ok(cwd.into()) }
+        Self { variables, cwd: Ok(cwd.into()), program: SELF.into() }
     }
 
     /// `None` where unset or empty: an empty variable is an unset one (XDG says so of its own).

@@ -1,7 +1,7 @@
 //! What the suite says of the untouched tree: two runs that must agree, and two controls that prove
 //! that edits take effect.
 
-use super::{Audience, Error, Harness, How, Program, ScriptRun, script};
+use super::{Audience, Error, Harness, How, NoVerdict, Program, ScriptRun, script};
 use crate::runner::Runner;
 use crate::tree::{Changes, File, RelPath, Tree, hex};
 use crate::verdict::{Outcome, TestId, Verdicts};
@@ -94,8 +94,9 @@ impl Harness {
         let (passing, excluded) = agree(&self.verdicts_of(first)?, &self.verdicts_of(second)?);
         if passing.is_empty() {
             return Err(Error::Baseline(format!(
-                "none of the {} tests passes in the copy, first: {}. Run the tests yourself in a fresh clone and \
-                 fix what they need, or name the command with --test-command",
+                "none of the {} tests passes in the copy, which has no network, no history and no ignored \
+                 files (first: {}); make some pass in a fresh clone without a network, or name the command \
+                 that runs them with --test-command and --report",
                 excluded.len(),
                 excluded.iter().next().map_or("", |(_, reason)| reason)
             )));
@@ -114,6 +115,8 @@ impl Harness {
         let step = self.script_step(program.script, How::CHECK, self.first_run());
         let finished = self.sandbox.run(&view, &step, &self.cancel)?;
         let run = self.conclude(finished, program.parser, self.first_run())?;
+        // Python writes byte code short, without a word, where there is no room.
+        self.caches.have_room()?;
         self.caches.filled()?;
         Ok(run)
     }
@@ -121,12 +124,20 @@ impl Harness {
     /// All five outcomes, from the log itself: the parser's form has two.
     fn verdicts_of(&self, run: ScriptRun) -> Result<Verdicts, Error> {
         let told = run.verdicts.map_err(|problem| {
-            Error::Baseline(format!("{problem}. The log ends: {}", script::ending(&run.log)))
+            let advice = match problem {
+                NoVerdict::TimedOut(_) => "allow more with --timeout, or have the test that hangs skipped",
+                _ => "run the tests yourself in a fresh clone, or name another command with --test-command",
+            };
+            Error::Baseline(format!(
+                "{problem} (the log ends: {}); {advice}",
+                script::ending(&run.log)
+            ))
         })?;
         let read = self.runner.read_log(&run.log).unwrap_or(told);
         if read.is_empty() {
             return Err(Error::Baseline(format!(
-                "no test reported. The log ends: {}",
+                "no test reported (the log ends: {}); run the tests yourself in a fresh clone, or name \
+                 another command with --test-command",
                 script::ending(&run.log)
             )));
         }
@@ -218,17 +229,21 @@ fn agree(first: &Verdicts, second: &Verdicts) -> (BTreeSet<TestId>, BTreeMap<Tes
     for id in ids {
         let (one, two) = (first.of(id), second.of(id));
         let reason = match (one, two) {
-            _ if twice.contains(id) => "reported more than once".to_owned(),
+            _ if twice.contains(id) => format!("{id}: reported more than once"),
             (Outcome::Passed, Outcome::Passed) => {
                 passing.insert(id.clone());
                 continue;
             }
-            (one, two) if one == two => format!("{id}: {one:?} before any change").to_lowercase(),
-            (one, two) => format!("{id}: unstable, {one:?} then {two:?}").to_lowercase(),
+            (one, two) if one == two => format!("{id}: {} before any change", word(one)),
+            (one, two) => format!("{id}: unstable, {} then {}", word(one), word(two)),
         };
         excluded.insert(id.clone(), reason);
     }
     (passing, excluded)
+}
+
+fn word(outcome: Outcome) -> String {
+    format!("{outcome:?}").to_lowercase()
 }
 
 #[cfg(test)]

@@ -17,6 +17,9 @@ use std::sync::Mutex;
 /// Copies for solvers that are kept on disk.
 const KEPT: usize = 128;
 
+/// A disk with less free space than this is full, bytes.
+const ROOM: u64 = 1 << 20;
+
 pub(super) struct Caches {
     /// One directory a base and set of tools.
     dir: PathBuf,
@@ -47,6 +50,18 @@ impl Caches {
         let fresh = self.dir.join(format!("filling-{}", std::process::id()));
         remove(&fresh)?;
         self.mounts(&fresh, Access::Persistent)
+    }
+
+    /// Refuses caches that were filled where the disk is full by now: they may be cut short.
+    pub(super) fn have_room(&self) -> Result<(), Error> {
+        let found = rustix::fs::statvfs(&self.dir)
+            .map_err(|error| Error::io("ask for the space at", &self.dir)(error.into()))?;
+        // Network file systems that do not know say 0 blocks in all.
+        if found.f_blocks > 0 && found.f_bavail.saturating_mul(found.f_frsize) < ROOM {
+            remove(&self.dir.join(format!("filling-{}", std::process::id())))?;
+            return Err(Error::DiskFull { path: self.dir.clone() });
+        }
+        Ok(())
     }
 
     pub(super) fn filled(&self) -> Result<(), Error> {

@@ -1,28 +1,37 @@
 //! How a tool's caller names an artifact: three optional arguments, exactly one of them given.
 
-use crate::session::{ArtifactRef, Error, Repository};
-use std::collections::BTreeMap;
+use crate::session::{ArtifactRef, Error};
+use serde_json::{Map, Value};
 
-/// Taken apart rather than nested, because flat schemas are what every client takes.
-pub(super) fn reference(
-    id: Option<String>,
-    folder: Option<String>,
-    files: Option<BTreeMap<String, String>>,
-) -> Result<ArtifactRef, Error> {
-    match (id, folder, files) {
-        (Some(id), None, None) => Ok(ArtifactRef::Id(id.to_ascii_lowercase())),
-        (None, Some(folder), None) => Ok(ArtifactRef::Folder(folder.into())),
-        (None, None, Some(files)) => {
-            let files = files.into_iter().map(|(name, content)| (name, content.into())).collect();
-            Ok(ArtifactRef::Inline(serde_json::Value::Object(files)))
-        }
-        _ => Err(Error::Usage(
-            "give exactly one of artifact_id, artifact_folder and artifact_files".to_owned(),
-        )),
-    }
+/// Flattened into a tool's arguments, because flat schemas are what every client takes.
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+#[expect(clippy::struct_field_names, reason = "a field's name is its argument's name")]
+pub(super) struct ArtifactArguments {
+    /// The id of an artifact of this repository, or the first 8 or more characters of it.
+    #[serde(default)]
+    #[schemars(with = "String")]
+    artifact_id: Option<String>,
+    /// Path of a folder with the artifact's five files.
+    #[serde(default)]
+    #[schemars(with = "String")]
+    artifact_folder: Option<String>,
+    /// The artifact itself: file name (`bug_inject.diff`, `test_weaken.diff`, `test_script.sh`,
+    /// `test_parser.py`, `test_files.txt`) to content: a text, or `{"base64": ".."}` for bytes
+    /// that are not UTF-8.
+    #[serde(default)]
+    #[schemars(with = "Map<String, Value>")]
+    artifact_files: Option<Map<String, Value>>,
 }
 
-/// The repository of a call; `None` is the server's working directory.
-pub(super) fn repository(repo: Option<String>) -> Repository {
-    Repository { dir: repo.map(Into::into), ..Repository::default() }
+impl ArtifactArguments {
+    pub(super) fn reference(self) -> Result<ArtifactRef, Error> {
+        match (self.artifact_id, self.artifact_folder, self.artifact_files) {
+            (Some(id), None, None) => Ok(ArtifactRef::Id(id.to_ascii_lowercase())),
+            (None, Some(folder), None) => Ok(ArtifactRef::Folder(folder.into())),
+            (None, None, Some(files)) => Ok(ArtifactRef::Inline(Value::Object(files))),
+            _ => Err(Error::Usage(
+                "give exactly one of artifact_id, artifact_folder and artifact_files".to_owned(),
+            )),
+        }
+    }
 }

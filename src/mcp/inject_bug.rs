@@ -1,6 +1,6 @@
 //! The tool `inject_bug`.
 
-use super::artifact_argument::repository;
+use super::repository_argument::RepositoryArguments;
 use super::tool::{Effect, Entry, Notice};
 use crate::consistency::Minima;
 use crate::injector;
@@ -17,10 +17,8 @@ enum Strategy {
 
 #[derive(serde::Deserialize, schemars::JsonSchema)]
 struct Arguments {
-    /// Path of the repository. Default: the server's working directory.
-    #[serde(default)]
-    #[schemars(with = "String")]
-    repo: Option<String>,
+    #[serde(flatten)]
+    repository: RepositoryArguments,
     /// direct: structural edits at several sites. removal: code deleted and callers fixed. mixed: one
     /// of the two, by seed. Default: mixed.
     #[serde(default)]
@@ -56,7 +54,7 @@ fn run(session: &Session, arguments: Arguments, job: &Job) -> Result<InjectAnswe
         Some(Strategy::Mixed) | None => injector::Strategy::Mixed,
     };
     let request = InjectRequest {
-        repository: repository(arguments.repo),
+        repository: arguments.repository.repository()?,
         strategy,
         target: arguments.target,
         seed: arguments.seed,

@@ -1,8 +1,8 @@
 //! The tool `run_parser`.
 
-use super::artifact_argument::{reference, repository};
+use super::artifact_argument::ArtifactArguments;
 use super::tool::{Effect, Entry, Notice};
-use crate::session::{Error, Job, ParseRequest, Session};
+use crate::session::{Error, Job, ParseRequest, Repository, Session};
 use std::collections::BTreeMap;
 
 #[derive(serde::Deserialize, schemars::JsonSchema)]
@@ -11,19 +11,8 @@ struct Arguments {
     #[serde(default)]
     #[schemars(with = "String")]
     repo: Option<String>,
-    /// The id of an artifact of this repository, or the first 8 or more characters of it.
-    #[serde(default)]
-    #[schemars(with = "String")]
-    artifact_id: Option<String>,
-    /// Path of a folder with the artifact's five files.
-    #[serde(default)]
-    #[schemars(with = "String")]
-    artifact_folder: Option<String>,
-    /// The artifact itself: file name (`bug_inject.diff`, `test_weaken.diff`, `test_script.sh`,
-    /// `test_parser.py`, `test_files.txt`) to content.
-    #[serde(default)]
-    #[schemars(with = "BTreeMap<String, String>")]
-    artifact_files: Option<BTreeMap<String, String>>,
+    #[serde(flatten)]
+    artifact: ArtifactArguments,
     /// What the artifact's `test_script.sh` printed.
     log: String,
 }
@@ -48,12 +37,8 @@ pub(super) fn entry() -> Entry {
 
 fn run(session: &Session, arguments: Arguments, job: &Job) -> Result<Answer, Error> {
     let request = ParseRequest {
-        artifact: reference(
-            arguments.artifact_id,
-            arguments.artifact_folder,
-            arguments.artifact_files,
-        )?,
-        repository: repository(arguments.repo),
+        artifact: arguments.artifact.reference()?,
+        repository: Repository { dir: arguments.repo.map(Into::into), ..Repository::default() },
         log: arguments.log.into_bytes(),
     };
     session.parse(&request, job).map(|answer| Answer { outcomes: answer.0 })

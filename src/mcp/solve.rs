@@ -1,29 +1,16 @@
 //! The tool `solve`.
 
-use super::artifact_argument::{reference, repository};
+use super::artifact_argument::ArtifactArguments;
+use super::repository_argument::RepositoryArguments;
 use super::tool::{Effect, Entry, Notice};
 use crate::session::{DEFAULT_ATTEMPTS, Error, Job, Session, SolveAnswer, SolveRequest};
-use std::collections::BTreeMap;
 
 #[derive(serde::Deserialize, schemars::JsonSchema)]
 struct Arguments {
-    /// Path of the repository. Default: the server's working directory.
-    #[serde(default)]
-    #[schemars(with = "String")]
-    repo: Option<String>,
-    /// The id of an artifact of this repository, or the first 8 or more characters of it.
-    #[serde(default)]
-    #[schemars(with = "String")]
-    artifact_id: Option<String>,
-    /// Path of a folder with the artifact's five files.
-    #[serde(default)]
-    #[schemars(with = "String")]
-    artifact_folder: Option<String>,
-    /// The artifact itself: file name (`bug_inject.diff`, `test_weaken.diff`, `test_script.sh`,
-    /// `test_parser.py`, `test_files.txt`) to content.
-    #[serde(default)]
-    #[schemars(with = "BTreeMap<String, String>")]
-    artifact_files: Option<BTreeMap<String, String>>,
+    #[serde(flatten)]
+    repository: RepositoryArguments,
+    #[serde(flatten)]
+    artifact: ArtifactArguments,
     /// Attempts to make (G), from 1. Default: 8.
     #[serde(default)]
     #[schemars(with = "usize", range(min = 1))]
@@ -49,12 +36,8 @@ pub(super) fn entry() -> Entry {
 
 fn run(session: &Session, arguments: Arguments, job: &Job) -> Result<SolveAnswer, Error> {
     let request = SolveRequest {
-        artifact: reference(
-            arguments.artifact_id,
-            arguments.artifact_folder,
-            arguments.artifact_files,
-        )?,
-        repository: repository(arguments.repo),
+        artifact: arguments.artifact.reference()?,
+        repository: arguments.repository.repository()?,
         attempts: arguments.attempts.unwrap_or(DEFAULT_ATTEMPTS),
         seed: arguments.seed,
     };

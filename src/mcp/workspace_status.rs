@@ -1,15 +1,13 @@
 //! The tool `workspace_status`.
 
-use super::artifact_argument::repository;
+use super::repository_argument::RepositoryArguments;
 use super::tool::{Effect, Entry, Notice};
 use crate::session::{Error, Job, Session, StatusAnswer};
 
 #[derive(serde::Deserialize, schemars::JsonSchema)]
 struct Arguments {
-    /// Path of the repository. Default: the server's working directory.
-    #[serde(default)]
-    #[schemars(with = "String")]
-    repo: Option<String>,
+    #[serde(flatten)]
+    repository: RepositoryArguments,
 }
 
 pub(super) fn entry() -> Entry {
@@ -24,5 +22,5 @@ pub(super) fn entry() -> Entry {
 }
 
 fn run(session: &Session, arguments: Arguments, _job: &Job) -> Result<StatusAnswer, Error> {
-    session.status(&repository(arguments.repo))
+    session.status(&arguments.repository.repository()?)
 }

@@ -1,6 +1,6 @@
 //! The CSV file of `play`: a header once, one whole line a round, safe to append to.
 
-use super::{Error, PlayedRound};
+use super::{Error, PlayedRound, place};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -8,26 +8,28 @@ use std::path::{Path, PathBuf};
 const HEADER: &str = "step,inject_r,solve_r,solve_rate,wrong_book_size,\
                       strategy,artifact,valid,failed_check,seconds,seed";
 
-/// An open CSV file. Lines of several processes do not mix: each is one write in append mode, under
-/// the file's lock.
+/// A CSV file to append to. Lines of several processes do not mix: each is one write in append mode,
+/// under the file's lock.
 #[derive(Debug)]
 pub struct CsvLog {
-    file: File,
     path: PathBuf,
 }
 
 impl CsvLog {
-    /// Opens or makes the file. A file with another header is refused, so that nobody's data is
-    /// appended to.
+    /// Refuses now what could not be written later: a file with another header (nobody's data is
+    /// appended to), one that may not be written, or a place that cannot hold it. A file that is not
+    /// there is made with its first line, so that a game that never begins leaves none.
     pub fn open(path: &Path) -> Result<Self, Error> {
-        let file = OpenOptions::new()
-            .read(true)
-            .append(true)
-            .create(true)
-            .open(path)
-            .map_err(|error| cannot(path, &error))?;
-        let mut log = Self { file, path: path.to_owned() };
-        let text = log.text().map_err(|error| cannot(path, &error))?;
+        let log = Self { path: path.to_owned() };
+        let file = OpenOptions::new().read(true).append(true).open(path);
+        let mut file = match file {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                place::can_be_made(path).map_err(|error| cannot(path, &error))?;
+                return Ok(log);
+            }
+            other => other.map_err(|error| cannot(path, &error))?,
+        };
+        let text = text_of(&mut file).map_err(|error| cannot(path, &error))?;
         let first = text.lines().next().unwrap_or(HEADER);
         if first == HEADER || (HEADER.starts_with(first) && !text.contains('\n')) {
             return Ok(log);
@@ -39,33 +41,35 @@ impl CsvLog {
     }
 
     /// Appends a round as the next step: the number of lines that are complete steps, plus one.
-    pub fn append(&mut self, round: &PlayedRound) -> Result<(), Error> {
-        let written = self.file.lock().and_then(|()| self.append_locked(round));
-        let unlocked = self.file.unlock();
-        written.and(unlocked).map_err(|error| cannot(&self.path, &error))
+    pub fn append(&self, round: &PlayedRound) -> Result<(), Error> {
+        let options = OpenOptions::new().read(true).append(true).create(true).open(&self.path);
+        // Closing the file gives the lock back.
+        options
+            .and_then(|mut file| file.lock().and_then(|()| append_locked(&mut file, round)))
+            .map_err(|error| cannot(&self.path, &error))
     }
+}
 
-    fn append_locked(&mut self, round: &PlayedRound) -> io::Result<()> {
-        let text = self.text()?;
-        let mut line = String::new();
-        if text.is_empty() {
-            line = format!("{HEADER}\n");
-        } else if !text.contains('\n') {
-            // A crash left part of the header: its rest completes it.
-            line = format!("{}\n", HEADER.strip_prefix(text.as_str()).unwrap_or_default());
-        } else if !text.ends_with('\n') {
-            line.push('\n');
-        }
-        line.push_str(&row(next_step(&text), round));
-        self.file.write_all(line.as_bytes())
+fn append_locked(file: &mut File, round: &PlayedRound) -> io::Result<()> {
+    let text = text_of(file)?;
+    let mut line = String::new();
+    if text.is_empty() {
+        line = format!("{HEADER}\n");
+    } else if !text.contains('\n') {
+        // A crash left part of the header: its rest completes it.
+        line = format!("{}\n", HEADER.strip_prefix(text.as_str()).unwrap_or_default());
+    } else if !text.ends_with('\n') {
+        line.push('\n');
     }
+    line.push_str(&row(next_step(&text), round));
+    file.write_all(line.as_bytes())
+}
 
-    fn text(&mut self) -> io::Result<String> {
-        let mut bytes = Vec::new();
-        self.file.seek(SeekFrom::Start(0))?;
-        self.file.read_to_end(&mut bytes)?;
-        Ok(String::from_utf8_lossy(&bytes).into_owned())
-    }
+fn text_of(file: &mut File) -> io::Result<String> {
+    let mut bytes = Vec::new();
+    file.seek(SeekFrom::Start(0))?;
+    file.read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// One more than the largest step there is.

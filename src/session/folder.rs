@@ -1,6 +1,6 @@
 //! Artifact folders on disk: five small files, written whole or not at all.
 
-use super::Error;
+use super::{Error, place};
 use crate::artifact::Artifact;
 use std::collections::BTreeMap;
 use std::fs;
@@ -66,32 +66,46 @@ fn part(path: &Path) -> Result<Option<Vec<u8>>, Error> {
     Ok(Some(bytes))
 }
 
+/// Refuses, before any work, a folder that [`write`] would refuse afterwards. Only with a seed of the
+/// caller's can the artifact that is there be the one that will come out.
+pub(super) fn refuse_early(dir: &Path, seeded: bool) -> Result<(), Error> {
+    if occupied(dir) {
+        return if seeded && read(dir).is_ok() { Ok(()) } else { Err(taken(dir)) };
+    }
+    place::can_be_made(dir).map_err(|error| unwritable(dir, &error))
+}
+
+fn taken(dir: &Path) -> Error {
+    Error::usage(format!(
+        "{} exists and is not this artifact; name another folder with --out",
+        dir.display()
+    ))
+}
+
+pub(super) fn unwritable(dir: &Path, error: &io::Error) -> Error {
+    Error::harness(anyhow::anyhow!(
+        "the artifact cannot be written to {} ({error}); make room there or name another folder",
+        dir.display()
+    ))
+}
+
 /// Writes the five parts to `dir`: to a sibling first, then by one rename. A folder that holds this
 /// very artifact is left as it is; anything else that is there is never overwritten.
 pub(super) fn write(dir: &Path, artifact: &Artifact) -> Result<(), Error> {
     if occupied(dir) {
         return match read(dir) {
             Ok(there) if there.id() == artifact.id() => Ok(()),
-            _ => Err(Error::usage(format!(
-                "{} exists and is not this artifact; name another folder with --out",
-                dir.display()
-            ))),
+            _ => Err(taken(dir)),
         };
     }
-    let failed = |error: &io::Error| {
-        Error::harness(anyhow::anyhow!(
-            "the artifact cannot be written to {} ({error}); make room there or name another folder",
-            dir.display()
-        ))
-    };
     let parent = dir.parent().unwrap_or(Path::new("/"));
-    fs::create_dir_all(parent).map_err(|error| failed(&error))?;
+    fs::create_dir_all(parent).map_err(|error| unwritable(dir, &error))?;
     let sibling = sibling_of(dir);
     let written = write_parts(&sibling, artifact).and_then(|()| fs::rename(&sibling, dir));
     if let Err(error) = written {
         // What was begun is ours; that it cannot be removed either changes nothing.
         fs::remove_dir_all(&sibling).unwrap_or_default();
-        return Err(failed(&error));
+        return Err(unwritable(dir, &error));
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! `inject`: one bug, made and checked.
 
 use super::record::{Origin, copy_out};
-use super::{CANDIDATES, CheckAnswer, Error, Event, Job, Repository, Session};
+use super::{CANDIDATES, CheckAnswer, Error, Event, Job, Repository, Session, folder};
 use crate::consistency::{self, Minima};
 use crate::injector::{self, Counts, Strategy, Target};
 use crate::tree::RelPath;
@@ -47,6 +47,10 @@ impl Session {
         let seed = request.seed.unwrap_or(self.config().seed);
         let minima = request.minima;
         let wanted = injection(request.strategy, seed, target(request.target.as_deref())?, minima);
+        let out = request.out.as_ref().map(|out| self.config().cwd.join(out));
+        if let Some(out) = &out {
+            folder::refuse_early(out, request.seed.is_some())?;
+        }
         let opened = self.open(&request.repository, job)?;
         job.step("looking for a bug");
         let known = |digest: &str| opened.record.known(digest);
@@ -72,7 +76,6 @@ impl Session {
         let report = consistency::check(&opened.harness, &injected.artifact, &minima)
             .map_err(|error| job.failed(error))?;
         job.tell(Event::Checked { valid: report.valid });
-        let out = request.out.as_ref().map(|out| self.config().cwd.join(out));
         let origin = Origin {
             strategy: injected.strategy,
             seed,

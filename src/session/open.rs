@@ -3,7 +3,7 @@
 use super::record::Record;
 use super::{ArtifactRef, Error, Job, Session};
 use crate::artifact::Artifact;
-use crate::harness::{Harness, Setup};
+use crate::harness::{Baseline, Harness, Setup};
 use crate::runner::{Overrides, Runner};
 use crate::sandbox::Sandbox;
 use crate::syntax::Languages;
@@ -15,6 +15,10 @@ use std::time::Duration;
 
 /// Resident memory of one run of the tests, bytes.
 const MEMORY: u64 = 4 << 30;
+/// A day, seconds: longest time limit.
+const LONGEST: f64 = 86_400.0;
+/// How many left out files, and excluded tests, are named while a person waits.
+const NAMED: usize = 5;
 
 /// The repository a verb works on, and what the user says about its tests.
 #[derive(Clone, Debug, Default)]
@@ -24,6 +28,15 @@ pub struct Repository {
     pub tests: Overrides,
     /// Longest a run of the tests may take. `None`: measured from the baseline.
     pub time_limit: Option<Duration>,
+}
+
+/// Reads a limit in seconds.
+pub fn time_limit(seconds: f64) -> Result<Duration, Error> {
+    if seconds > 0.0 && seconds <= LONGEST {
+        Ok(Duration::from_secs_f64(seconds))
+    } else {
+        Err(Error::usage("a time limit is more than 0 and at most 86400 seconds"))
+    }
 }
 
 /// A repository that is ready to be played on.
@@ -50,6 +63,7 @@ impl Session {
         let sandbox = self.sandbox()?;
         job.step("taking a copy of what changed since the last start");
         let base = workspace.freeze(sandbox.owner()).map_err(|error| job.failed(error))?;
+        name_left_out(&base, job);
         let languages = self.languages()?;
         let runner = self.runner(&base, repository)?;
         job.step("running the tests for the baseline, where it is not known yet");
@@ -62,7 +76,8 @@ impl Session {
             repository.time_limit,
             job,
         )?;
-        harness.baseline().map_err(|error| job.failed(error))?;
+        let baseline = harness.baseline().map_err(|error| job.failed(error))?;
+        name_excluded(&baseline, job);
         Ok(Opened { languages, harness, record })
     }
 
@@ -104,7 +119,14 @@ impl Session {
     }
 
     pub(super) fn sandbox(&self) -> Result<Sandbox, Error> {
-        Sandbox::probe(&self.scratch()?).map_err(Error::harness)
+        let scratch = self.scratch()?;
+        if let Some(known) = self.sandbox.get() {
+            return Ok(known.clone());
+        }
+        // By its real path: an ordinary user cannot mount `/proc/self/exe`, which lies in the outer
+        // mount namespace.
+        let found = Sandbox::probe_with(&self.config.program, &scratch).map_err(Error::harness)?;
+        Ok(self.sandbox.get_or_init(|| found).clone())
     }
 
     /// A directory of ours for what is not tied to one workspace.
@@ -134,6 +156,28 @@ pub(super) fn create_private(dir: &Path) -> Result<(), Error> {
             dir.display()
         ))
     })
+}
+
+/// What the tests will not see is told, whatever comes of it.
+fn name_left_out(base: &Base, job: &Job) {
+    let line =
+        |(path, reason): &(String, String)| format!("left out of the copy: {path} ({reason})");
+    name_some(base.report.left_out.iter().map(line), "left out; `ssr-mcp status` names them", job);
+}
+
+fn name_excluded(baseline: &Baseline, job: &Job) {
+    let line = |reason: &String| format!("not played with: {reason}");
+    name_some(baseline.excluded.values().map(line), "not played with", job);
+}
+
+fn name_some(lines: impl ExactSizeIterator<Item = String>, what: &str, job: &Job) {
+    let more = lines.len().saturating_sub(NAMED);
+    for line in lines.take(NAMED) {
+        job.step(&line);
+    }
+    if more > 0 {
+        job.step(&format!("{more} more are {what}"));
+    }
 }
 
 /// The one place that knows how a harness is made.

@@ -52,6 +52,10 @@ impl Record {
     pub(super) fn keep(&self, artifact: &Artifact, origin: &Origin<'_>) -> Result<PathBuf, Error> {
         let id = artifact.id();
         let own = self.bugs.join(&id);
+        if own.exists() && !folder::read(&own).is_ok_and(|there| there.id() == id) {
+            // Named by its id and damaged: nothing but ours is lost.
+            std::fs::remove_dir_all(&own).map_err(|error| folder::unwritable(&own, &error))?;
+        }
         folder::write(&own, artifact)?;
         let mut files = artifact.to_files();
         let mut part = |name: &str| files.remove(name).unwrap_or_default();
@@ -99,7 +103,11 @@ impl Record {
         let fitting: Vec<String> =
             self.ids().into_iter().filter(|known| known.starts_with(id)).collect();
         match fitting.as_slice() {
-            [one] => folder::read(&self.bugs.join(one)),
+            // The store has it whole whatever became of the folder.
+            [one] => match self.store.artifact(one).map_err(Error::harness)? {
+                Some(row) => from_row(row),
+                None => folder::read(&self.bugs.join(one)),
+            },
             [] => Err(Error::usage(format!(
                 "no artifact of this repository has the id {id}; `ssr-mcp status` shows the last ones"
             ))),
@@ -133,11 +141,8 @@ impl Record {
 
     /// Artifacts with at least one failed attempt.
     pub(super) fn wrong_book_size(&self) -> Result<usize, Error> {
-        let mut size = 0;
-        for id in self.ids() {
-            size += usize::from(self.failed(&id)?);
-        }
-        Ok(size)
+        let size = self.store.artifacts_with_failures().map_err(Error::harness)?;
+        Ok(usize::try_from(size).unwrap_or(usize::MAX))
     }
 
     /// Whether an attempt at this artifact failed.

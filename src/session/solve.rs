@@ -2,6 +2,7 @@
 
 use super::score::ratio;
 use super::{ArtifactRef, Error, Job, Repository, Session};
+use crate::grading::Task;
 use crate::solver::{self, Attempt};
 
 #[derive(Clone, Debug)]
@@ -61,6 +62,9 @@ impl Session {
             return Err(Error::usage("there is nothing to do with 0 attempts; give at least 1"));
         }
         let (opened, artifact) = self.open_with(&request.artifact, &request.repository, job)?;
+        // An attempt at what is no bug would be a loss of the solver's that it does not deserve.
+        Task::of(opened.harness.base(), &artifact)
+            .map_err(|why| Error::usage(format!("the artifact cannot be played on: {why}; `ssr-mcp check` says more, and an artifact fits the tree only that it was made on")))?;
         let seed = request.seed.unwrap_or(self.config().seed);
         job.step(&format!("making {} attempts", request.attempts));
         let wanted = self.solver(request.attempts, seed);

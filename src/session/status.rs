@@ -20,6 +20,8 @@ pub struct StatusAnswer {
     pub language: Option<String>,
     /// Why the tests cannot be run, and what to do; null if they can.
     pub problem: Option<String>,
+    /// What is in the repository and not in the copy that is played on, and why.
+    pub left_out: Vec<LeftOut>,
     /// Artifacts that are kept.
     pub artifacts: u64,
     /// Artifacts that passed every check.
@@ -34,6 +36,19 @@ pub struct StatusAnswer {
     pub wrong_book_size: usize,
     /// The last rounds, newest first.
     pub last_rounds: Vec<LastRound>,
+}
+
+#[derive(Clone, Debug, serde::Serialize, schemars::JsonSchema)]
+pub struct LeftOut {
+    /// Relative to the root; what is not UTF-8 as `%XX`.
+    pub path: String,
+    pub reason: String,
+}
+
+impl From<(String, String)> for LeftOut {
+    fn from((path, reason): (String, String)) -> Self {
+        Self { path, reason }
+    }
 }
 
 #[derive(Clone, Debug, serde::Serialize, schemars::JsonSchema)]
@@ -75,6 +90,7 @@ impl Session {
             framework: runner.as_ref().ok().map(|runner| runner.framework().to_owned()),
             language: runner.as_ref().ok().map(|runner| runner.language().to_owned()),
             problem: runner.err().map(|problem| problem.to_string()),
+            left_out: base.report.left_out.iter().cloned().map(LeftOut::from).collect(),
             artifacts: counts.artifacts,
             valid: counts.valid,
             rounds: counts.rounds,

@@ -96,6 +96,14 @@ impl Store {
         })
     }
 
+    /// Artifacts at which at least one attempt failed.
+    pub fn artifacts_with_failures(&self) -> Result<u64, Error> {
+        let sql = "SELECT count(DISTINCT artifact) FROM attempts WHERE NOT solved";
+        self.read(|connection| {
+            connection.query_row(sql, [], |row| row.get::<_, i64>(0).map(i64::cast_unsigned))
+        })
+    }
+
     pub fn counts(&self) -> Result<Counts, Error> {
         let sql = "SELECT (SELECT count(*) FROM artifacts), (SELECT count(*) FROM artifacts WHERE \
             valid), (SELECT count(*) FROM rounds), (SELECT count(*) FROM attempts), (SELECT \

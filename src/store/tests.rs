@@ -72,7 +72,9 @@ fn what_is_saved_comes_back_as_it_was() {
     assert_eq!(store.attempts("a").unwrap().len(), 3);
     assert_eq!(store.attempts("a").unwrap()[1], attempts[1]);
     assert_eq!(store.baseline("key").unwrap().as_deref(), Some("{\"passing\": []}"));
-    let counts = Counts { artifacts: 1, valid: 1, rounds: 1, attempts: 3, solved: 2 };
+    store.record_attempts("b", &attempts[..1]).unwrap();
+    assert_eq!(store.artifacts_with_failures().unwrap(), 1, "nobody failed at b");
+    let counts = Counts { artifacts: 1, valid: 1, rounds: 1, attempts: 4, solved: 3 };
     assert_eq!(store.counts().unwrap(), counts);
 }
 

@@ -7,7 +7,9 @@
     reason = "a test drives real programs, and one that cannot go on says so"
 )]
 
+mod bad_input;
 mod bench;
+mod bytes;
 mod cases;
 mod cli;
 mod conditions;
@@ -17,6 +19,7 @@ mod fetch;
 mod grading;
 mod grammars;
 mod injector;
+mod killed;
 mod mcp;
 mod real;
 mod runner;
@@ -25,4 +28,5 @@ mod solver;
 mod store;
 mod support;
 mod tidy;
+mod untouched;
 mod workspace;

@@ -210,6 +210,43 @@ fn what_the_harness_cannot_do_is_a_result_and_not_a_protocol_error() {
 }
 
 #[test]
+fn an_artifact_s_parts_may_be_base64() {
+    use base64::Engine as _;
+    let home = Home::new();
+    let mut files = endless();
+    // Latin-1: no JSON text.
+    let parser = b"# -*- coding: latin-1 -*-\nprint('{\"r\xe8gle\": \"passed\"}')\n";
+    let encoded = base64::engine::general_purpose::STANDARD.encode(parser);
+    files["test_parser.py"] = json!({ "base64": encoded });
+    let mut client = Client::ready(&home);
+    let result = client.tool("run_parser", &json!({ "artifact_files": files, "log": "" }));
+    let outcomes = &result["structuredContent"]["outcomes"];
+    assert_eq!(outcomes, &json!({ "r\u{e8}gle": "passed" }), "{result}");
+    files["test_parser.py"] = json!(["no", "text"]);
+    let result = client.tool("run_parser", &json!({ "artifact_files": files, "log": "" }));
+    assert_eq!(result["isError"], true, "{result}");
+    assert!(result["content"][0]["text"].as_str().unwrap().contains("test_parser.py"), "{result}");
+}
+
+#[test]
+fn how_the_tests_are_run_can_be_said() {
+    let home = Home::new();
+    home.copy_example("ledger");
+    let mut client = Client::ready(&home);
+    let mut problem = |arguments: Value| {
+        let result = client.tool("workspace_status", &arguments);
+        let told = &result["structuredContent"]["problem"];
+        let text = &result["content"][0]["text"];
+        told.as_str().or(text.as_str()).unwrap_or_default().to_owned()
+    };
+    assert!(problem(json!({ "framework": "nonsense" })).contains("is not known"));
+    assert!(problem(json!({ "framework": "pytest" })).contains("pytest"));
+    assert!(problem(json!({ "test_command": "make" })).contains("belong together"));
+    assert!(problem(json!({ "timeout_seconds": 0 })).contains("more than 0"));
+    assert!(problem(json!({ "timeout_seconds": 2.5 })).contains("\"problem\":null"));
+}
+
+#[test]
 fn the_2026_era_is_served_without_a_handshake() {
     let home = Home::new();
     let mut client = Client::new(&home);
