@@ -17,6 +17,7 @@ mod fetch;
 mod grading;
 mod grammars;
 mod injector;
+mod leaks;
 mod mcp;
 mod real;
 mod runner;
