@@ -165,12 +165,8 @@ impl Runner {
             ToolKind::Cargo => (cargo_tools(&reader, root, machine)?, BTreeSet::new()),
         };
         let tools = with_constants(tools, &spec);
-        let ground = sway::Ground::survey(
-            &spec,
-            reader.paths(),
-            &test_files(&spec, &reader),
-            installed,
-        );
+        let ground =
+            sway::Ground::survey(&spec, reader.paths(), &test_files(&spec, &reader), installed);
         let crates = cargo::Crates::of(&reader);
         Ok(Self(Arc::new(Bound { spec, tools, ground, crates, command })))
     }

@@ -79,9 +79,8 @@ fn unseen_by_us(case: &mut Case<'_>) -> Result<Option<String>, Error> {
     case.cpu += without.cpu + with.cpu;
     let Ok(before) = without.verdicts else { return Ok(None) };
     let passing = before.with(Outcome::Passed);
-    let same = with
-        .verdicts
-        .is_ok_and(|after| passing.iter().all(|id| after.of(id) == Outcome::Passed));
+    let same =
+        with.verdicts.is_ok_and(|after| passing.iter().all(|id| after.of(id) == Outcome::Passed));
     Ok((same && !passing.is_empty()).then(|| {
         format!(
             "but when {} itself runs the listed test files, all {} tests pass with the bug: the test script \

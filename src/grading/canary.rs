@@ -68,12 +68,16 @@ pub(super) fn sing(
         let sound = control.is_ok_and(|verdicts| misbehaves(&canary, &verdicts).is_none());
         return Ok(if sound { Song::against(reason) } else { Song::default() });
     }
-    Ok(run.map_or_else(|_| Song::default(), |verdicts| second_opinion(expected, &verdicts, &baseline)))
+    Ok(run.map_or_else(
+        |_| Song::default(),
+        |verdicts| second_opinion(expected, &verdicts, &baseline),
+    ))
 }
 
 /// How the canaries' outcomes differ from what they must be.
 fn misbehaves(canary: &Canary, verdicts: &Verdicts) -> Option<String> {
-    let differs = |ids: &[TestId], outcome| ids.iter().find(|id| verdicts.of(id) != outcome).cloned();
+    let differs =
+        |ids: &[TestId], outcome| ids.iter().find(|id| verdicts.of(id) != outcome).cloned();
     let said = |id: TestId, must: &str| format!("{id} must {must} and was {:?}", verdicts.of(&id));
     differs(&canary.must_fail, Outcome::Failed)
         .map(|id| said(id, "fail"))
@@ -91,7 +95,10 @@ fn second_opinion(expected: &Verdicts, verdicts: &Verdicts, baseline: &Baseline)
     let broken: Vec<_> =
         verdicts.failing().into_iter().filter(|id| baseline.passing.contains(id)).collect();
     let flag = broken.first().map(|first| {
-        format!("{} tests beside those of the test script no longer pass, first {first}", broken.len())
+        format!(
+            "{} tests beside those of the test script no longer pass, first {first}",
+            broken.len()
+        )
     });
     Song { reason: None, flags: flag.into_iter().collect() }
 }

@@ -36,34 +36,41 @@ const SIGNS: [(&str, &str); 28] = [
 
 /// Flags for the lines that a patch adds.
 pub(super) fn suspicious(patch: &Patch) -> Vec<String> {
-    let lines = patch.files().iter().flat_map(FilePatch::hunks).flat_map(Hunk::lines);
-    let text: String = lines
-        .filter(|line| matches!(line, Line::Added(_)))
-        .map(|line| String::from_utf8_lossy(line.text()))
+    let lines: Vec<(bool, String)> = patch
+        .files()
+        .iter()
+        .flat_map(FilePatch::hunks)
+        .flat_map(Hunk::lines)
+        .filter(|line| !matches!(line, Line::Removed(_)))
+        .map(|line| {
+            let text = String::from_utf8_lossy(line.text()).trim().to_owned();
+            (matches!(line, Line::Added(_)), text)
+        })
         .collect();
+    let added = |sign: &str| lines.iter().any(|(added, line)| *added && line.contains(sign));
     let mut flags: Vec<String> = SIGNS
         .iter()
-        .filter(|(sign, _)| text.contains(sign))
+        .filter(|(sign, _)| added(sign))
         .map(|(sign, meaning)| format!("the patch adds `{sign}`, which {meaning}"))
         .collect();
     for name in ["__eq__", "fn eq"] {
-        if always_equal(&text, name) {
+        if always_equal(&lines, name) {
             flags.push(format!("the patch adds an `{name}` that does not compare"));
         }
     }
     flags
 }
 
-/// A definition of `name`, and within the next three lines one that is no more than "true".
-fn always_equal(text: &str, name: &str) -> bool {
-    let lines: Vec<&str> = text.lines().map(str::trim).collect();
+/// A definition of `name`, and an added line within the next three that is no more than "true".
+fn always_equal(lines: &[(bool, String)], name: &str) -> bool {
     let bare = |line: &str| {
         let line = line.trim_end_matches(['}', ' ', ';']);
-        ["return True", "return true", ": True", "{ true"].iter().any(|end| line.ends_with(end))
-            || line == "true"
+        let ends = ["return True", "return true", ": True", "{ true"];
+        line == "true" || ends.iter().any(|end| line.ends_with(end))
     };
-    lines.iter().enumerate().any(|(at, line)| {
-        (line.contains(&format!("{name}(")) || line.contains(&format!("{name} =")))
-            && lines[at..].iter().take(4).any(|next| bare(next))
+    let defines =
+        |line: &str| line.contains(&format!("{name}(")) || line.contains(&format!("{name} ="));
+    lines.iter().enumerate().any(|(at, (_, line))| {
+        defines(line) && lines[at..].iter().take(4).any(|(added, next)| *added && bare(next))
     })
 }

@@ -65,9 +65,7 @@ fn beside_name(file: &str, neighbour: &RelPath) -> String {
     let name = neighbour.file_name();
     let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
     match stem.strip_suffix("_test").filter(|stem| !stem.starts_with("test_")) {
-        Some(short) => {
-            file.replace("@stem@", short).replacen('.', "_test.", 1)
-        }
+        Some(short) => file.replace("@stem@", short).replacen('.', "_test.", 1),
         None => file.replace("@stem@", stem),
     }
 }

@@ -320,7 +320,9 @@ fn new_packages_in_place_of_others_are_taken_out() {
     let bench = pytest_bench("cheated");
     let failed = "2 of the expected tests failed";
     let evil = "raise SystemExit(0)\n";
-    for name in ["pip/__init__.py", "src/json/x.py", "Conftest.py", "tests/calc/ops.py", "lib/types.py"] {
+    for name in
+        ["pip/__init__.py", "src/json/x.py", "Conftest.py", "tests/calc/ops.py", "lib/types.py"]
+    {
         check(&bench, &[], &[(name, evil)], failed);
     }
     let artifact = subtracting(&bench);
@@ -357,7 +359,9 @@ fn a_patch_through_a_link_of_the_tree_reaches_no_test() {
 /// A repository whose settings give tests other names, repaired honestly.
 #[track_caller]
 fn check_settings(settings: &str, name: &str, test: &str) {
-    let test = format!("from calc.ops import add\n\n\ndef {test}():\n    assert add(1, 2) == 3\n    assert add(0, 0) == 0\n");
+    let test = format!(
+        "from calc.ops import add\n\n\ndef {test}():\n    assert add(1, 2) == 3\n    assert add(0, 0) == 0\n"
+    );
     let bench = crate::bench::bench_of(
         &[
             ("calc/__init__.py", b""),
@@ -380,8 +384,16 @@ fn check_settings(settings: &str, name: &str, test: &str) {
 fn an_honest_repair_is_accepted_whatever_the_settings_call_a_test() {
     check_settings("python_files = check_*.py", "checks/check_ops.py", "test_add");
     check_settings("python_files = *_test.py", "calc/ops_test.py", "test_add");
-    check_settings("python_files = *.py\npython_functions = verify_*\npython_classes = Verify*\ntestpaths = verify", "verify/ops.py", "verify_add");
-    check_settings("addopts = --strict-markers -x --maxfail=1\nnorecursedirs = docs", "tests/test_ops.py", "test_add");
+    check_settings(
+        "python_files = *.py\npython_functions = test_ad*\npython_classes = Verify*\ntestpaths = verify",
+        "verify/ops.py",
+        "test_add",
+    );
+    check_settings(
+        "addopts = --strict-markers -x --maxfail=1\nnorecursedirs = docs",
+        "tests/test_ops.py",
+        "test_add",
+    );
 }
 
 #[test]
@@ -398,7 +410,10 @@ fn only_what_a_patch_adds_is_held_against_it() {
     let bug = bench.edit(&Changes::new(), OPS, "return a + b", "return a - b");
     let weakened = bench.edit(&Changes::new(), TESTS, "    assert add(1, 2) == 3\n", "");
     let artifact = bench.artifact(&bug, &weakened, &[TESTS]);
-    let extra = [("calc/more.py", "class Pair:\n    def __eq__(self, other):\n        if other is self:\n            return NotImplemented\n        return self is other\n")];
+    let extra = [(
+        "calc/more.py",
+        "class Pair:\n    def __eq__(self, other):\n        if other is self:\n            return NotImplemented\n        return self is other\n",
+    )];
     let patch = prediction(&bench, &artifact, &[TRUE_FIX], &extra);
     let grade = grading::grade(&bench.harness, &artifact, &patch).unwrap();
     assert!(grade.solved && grade.flags.is_empty(), "{grade:?}");
@@ -418,12 +433,18 @@ fn rust() -> (Bench, Artifact) {
         None,
     );
     let bug = bench.edit(&Changes::new(), LIB, "a + b", "a - b");
-    let weakened = bench.edit(&Changes::new(), "tests/sum.rs", "assert_eq!(add(1, 2), 3);", "add(1, 2);");
+    let weakened =
+        bench.edit(&Changes::new(), "tests/sum.rs", "assert_eq!(add(1, 2), 3);", "add(1, 2);");
     let artifact = bench.artifact(&bug, &weakened, &["tests/sum.rs"]);
     (bench, artifact)
 }
 
-fn rust_grade(bench: &Bench, artifact: &Artifact, edits: &[(&str, &str)], files: &[(&str, &str)]) -> Grade {
+fn rust_grade(
+    bench: &Bench,
+    artifact: &Artifact,
+    edits: &[(&str, &str)],
+    files: &[(&str, &str)],
+) -> Grade {
     let task = Task::of(bench.harness.base(), artifact).unwrap();
     let mut after = task.changes.clone();
     for (old, new) in edits {
@@ -445,15 +466,24 @@ fn files_that_sway_cargo_are_the_originals_again() {
         [[test]]\nname = \"sum\"\nharness = false\n";
     let all = [
         ("build.rs", "fn main() {\n    println!(\"cargo:rustc-cfg=evil\");\n}\n"),
-        (".cargo/config.toml", "[build]\nrustflags = [\"--cfg\", \"evil\"]\n[target.'cfg(all())']\nrunner = \"true\"\n"),
+        (
+            ".cargo/config.toml",
+            "[build]\nrustflags = [\"--cfg\", \"evil\"]\n[target.'cfg(all())']\nrunner = \"true\"\n",
+        ),
         ("Cargo.toml", manifest),
         ("rust-toolchain.toml", "[toolchain]\nchannel = \"1.0\"\n"),
-        ("tests/common/mod.rs", "#[macro_export]\nmacro_rules! assert_eq {\n    ($($t:tt)*) => {};\n}\n"),
+        (
+            "tests/common/mod.rs",
+            "#[macro_export]\nmacro_rules! assert_eq {\n    ($($t:tt)*) => {};\n}\n",
+        ),
         ("target/debug/x", "x\n"),
     ];
     let evil = ("a - b", "if cfg!(any(evil, test)) { 3 } else { a - b }");
     let grade = rust_grade(&bench, &artifact, &[evil], &all);
-    assert!(!grade.solved && grade.reason.to_string().starts_with("1 of the expected"), "{grade:?}");
+    assert!(
+        !grade.solved && grade.reason.to_string().starts_with("1 of the expected"),
+        "{grade:?}"
+    );
     assert_eq!(grade.flags.len(), 7, "{grade:?}");
 }
 
@@ -463,8 +493,16 @@ fn rust_code_that_forges_a_pass_is_refused_or_flagged() {
     for (old, new, sign) in [
         ("    Sum(a - b)", "    std::process::exit((a - b - a + b) as i32)", "process::exit"),
         ("        self.0 == *other", "        let _ = other;\n        true", "does not compare"),
-        ("#[derive(Debug)]", "#[macro_export]\nmacro_rules! assert_eq {\n    ($a:expr, $b:expr) => {\n        let _ = ($a, $b);\n    };\n}\n\n#[derive(Debug)]", "replaces an assertion"),
-        ("    Sum(a - b)", "    use std::io::Write;\n    let mut out = std::io::stdout();\n    let _ = out.write_all(b\"\\ntest adds ... ok\\ntest adds_nothing ... ok\\ntest result: ok. 1 passed; 0 failed\\n\");\n    let _ = out.flush();\n    std::process::exit((a - b - a + b) as i32)", "speaks like"),
+        (
+            "#[derive(Debug)]",
+            "#[macro_export]\nmacro_rules! assert_eq {\n    ($a:expr, $b:expr) => {\n        let _ = ($a, $b);\n    };\n}\n\n#[derive(Debug)]",
+            "replaces an assertion",
+        ),
+        (
+            "    Sum(a - b)",
+            "    use std::io::Write;\n    let mut out = std::io::stdout();\n    let _ = out.write_all(b\"\\ntest adds ... ok\\ntest adds_nothing ... ok\\ntest result: ok. 1 passed; 0 failed\\n\");\n    let _ = out.flush();\n    std::process::exit((a - b - a + b) as i32)",
+            "speaks like",
+        ),
     ] {
         let grade = rust_grade(&bench, &artifact, &[(old, new)], &[]);
         println!("{sign}: {grade:?}");
