@@ -70,7 +70,7 @@ pub fn grade(harness: &Harness, artifact: &Artifact, patch: &[u8]) -> Result<Gra
         Ok(rebuilt) => rebuilt,
         Err(reason) => return Ok(Grade::unsolved(reason, Vec::new())),
     };
-    let flags = rebuilt.flags;
+    let mut flags = rebuilt.flags;
     let program = Program { script: &artifact.test_script, parser: &artifact.test_parser };
     let expected = match harness.run(&Changes::new(), program, How::CHECK, false)?.verdicts {
         Ok(original) => original,
@@ -89,7 +89,9 @@ pub fn grade(harness: &Harness, artifact: &Artifact, patch: &[u8]) -> Result<Gra
     if let Some(reason) = shortfall(&expected, &verdicts) {
         return Ok(Grade::unsolved(reason, flags));
     }
-    Ok(match canary::sing(harness, artifact, patch, &rebuilt.tree, &expected)? {
+    let song = canary::sing(harness, artifact, patch, &rebuilt.tree, &expected)?;
+    flags.extend(song.flags);
+    Ok(match song.reason {
         Some(reason) => Grade::unsolved(reason, flags),
         None => Grade { solved: true, reason: Reason::Solved, flags },
     })

@@ -192,6 +192,7 @@ impl Harness {
         let caches = caches::Caches::open(
             state.join("caches").join(&baseline::key(&base, &runner)[..24]),
             runner.tools().caches.clone(),
+            base.root.clone(),
             sandbox.owner(),
         )?;
         Ok(Self {

@@ -29,7 +29,7 @@ use crate::tree::{PathRefusal, RelPath, Tree};
 use crate::verdict::{TestId, Verdicts};
 use detect::Reader;
 use spec::{ReportKind, Spec, ToolKind};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -158,14 +158,15 @@ impl Runner {
         let holds_tests = |spec: &Spec| !test_files(spec, &reader).is_empty();
         let chosen = detect::choose(&reader, embedded::specs(), overrides, &holds_tests);
         let spec = chosen.map_err(|error| explained(error, &reader))?;
-        let tools = match spec.tools {
+        let (tools, installed) = match spec.tools {
             ToolKind::Python => {
                 python_tools(&spec, &reader, tree, root, machine, command.is_some())?
             }
-            ToolKind::Cargo => cargo_tools(&reader, root, machine)?,
+            ToolKind::Cargo => (cargo_tools(&reader, root, machine)?, BTreeSet::new()),
         };
         let tools = with_constants(tools, &spec);
-        let ground = sway::Ground::survey(&spec, reader.paths(), &test_files(&spec, &reader));
+        let ground =
+            sway::Ground::survey(&spec, reader.paths(), &test_files(&spec, &reader), installed);
         let crates = cargo::Crates::of(&reader);
         Ok(Self(Arc::new(Bound { spec, tools, ground, crates, command })))
     }
@@ -224,7 +225,8 @@ impl Runner {
         self.0.ground.sways(&self.0.spec, path)
     }
 
-    /// Whether a *new* file would be imported in place of the framework or the standard library.
+    /// Whether a *new* file would be imported in place of the framework, the standard library or an
+    /// installed package.
     pub fn shadows(&self, path: &RelPath) -> bool {
         self.0.ground.shadows(&self.0.spec, path)
     }
@@ -237,7 +239,7 @@ pub fn parsing_tools(root: &Path, machine: &Machine) -> Result<Tools, Error> {
 }
 
 /// The interpreter, the modules it must have unless a command of the user's runs the tests, and the
-/// plugins it may load.
+/// plugins it may load; beside them the names of all installed modules.
 fn python_tools(
     spec: &Spec,
     reader: &Reader<'_>,
@@ -245,7 +247,7 @@ fn python_tools(
     root: &Path,
     machine: &Machine,
     commanded: bool,
-) -> Result<Tools, Error> {
+) -> Result<(Tools, BTreeSet<String>), Error> {
     let python = python::find(root, machine)?;
     if !commanded && let Some(module) = spec.needs.modules.iter().find(|module| !python.has(module))
     {
@@ -265,7 +267,7 @@ fn python_tools(
     }
     let copies = own_copies::of_python(reader, &python.site, &spec.needs.modules);
     tools.hidden = copies.into_iter().map(|path| (path.clone(), path.is_dir())).collect();
-    Ok(tools)
+    Ok((tools, python.modules()))
 }
 
 /// Cargo, and a Python for the parser.

@@ -2,7 +2,7 @@
 
 use super::Finding;
 use super::case::Case;
-use crate::harness::{Audience, Error, How};
+use crate::harness::{Audience, Error, How, Program};
 use crate::tree::Changes;
 use crate::verdict::{Outcome, TestId, Verdicts};
 use std::collections::BTreeSet;
@@ -48,7 +48,58 @@ pub(super) fn bug(case: &mut Case<'_>) -> Result<Finding, Error> {
     let detail = format!(
         "{failing} passing tests fail, {missing} no longer report, at least {least} failing wanted"
     );
-    Ok(if failing >= least { Ok(detail) } else { Err(detail) })
+    if failing < least {
+        return Ok(Err(detail));
+    }
+    Ok(match unseen_by_us(case)? {
+        None => Ok(detail),
+        Some(problem) => Err(format!("{detail}; {problem}")),
+    })
+}
+
+/// A script and a parser may print what they like, so the runner's own script runs the listed test
+/// files, too: where each of their tests passes with the bug as without it, the artifact's script looks
+/// at something else than the code's behaviour. Silent where our script finds no passing test in them.
+fn unseen_by_us(case: &mut Case<'_>) -> Result<Option<String>, Error> {
+    let harness = case.harness;
+    let runner = harness.runner();
+    let known = runner.test_files(harness.base());
+    let files: Vec<_> =
+        case.artifact.test_files.iter().filter(|path| known.contains(path)).cloned().collect();
+    if files.is_empty() {
+        return Ok(None);
+    }
+    let (script, parser) = (runner.script(&files, &[]), runner.parser());
+    if parser == case.artifact.test_parser && is_ours(&case.artifact.test_script, &script) {
+        return Ok(None);
+    }
+    let program = Program { script: &script, parser: &parser };
+    let without = harness.run(&Changes::new(), program, How::CHECK, false)?;
+    let with = harness.run(&case.bug, program, How::CHECK, false)?;
+    case.cpu += without.cpu + with.cpu;
+    let Ok(before) = without.verdicts else { return Ok(None) };
+    let passing = before.with(Outcome::Passed);
+    let same =
+        with.verdicts.is_ok_and(|after| passing.iter().all(|id| after.of(id) == Outcome::Passed));
+    Ok((same && !passing.is_empty()).then(|| {
+        format!(
+            "but when {} itself runs the listed test files, all {} tests pass with the bug: the test script \
+             does not tell what the tests say",
+            runner.framework(),
+            passing.len()
+        )
+    }))
+}
+
+/// Whether a script is the runner's own, for whatever tests it excludes.
+fn is_ours(script: &[u8], ours: &[u8]) -> bool {
+    let frame = |text: &[u8]| -> Vec<String> {
+        let text = String::from_utf8_lossy(text).into_owned();
+        let (head, rest) = text.split_once("\"excluded\": [").unwrap_or((&text, ""));
+        let tail = rest.split_once("END_OF_TESTS\n").map_or("", |(_, tail)| tail);
+        vec![head.to_owned(), tail.to_owned()]
+    };
+    frame(script) == frame(ours)
 }
 
 /// With the weakening, some failing tests pass again and nothing else fails (paper, check 6).

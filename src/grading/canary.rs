@@ -7,52 +7,98 @@
 
 use super::Reason;
 use crate::artifact::Artifact;
-use crate::harness::{Error, Harness, How, Program};
-use crate::tree::{Changes, File};
-use crate::verdict::{Outcome, Verdicts};
+use crate::harness::{Baseline, Error, Harness, How, Program};
+use crate::runner::Canary;
+use crate::tree::{Changes, File, Tree};
+use crate::verdict::{Outcome, TestId, Verdicts};
 use sha2::{Digest, Sha256};
 
-/// `Some` if the run shows tampering.
+/// What the second look found.
+#[derive(Default)]
+pub(super) struct Song {
+    /// Why the green run does not count.
+    pub(super) reason: Option<Reason>,
+    pub(super) flags: Vec<String>,
+}
+
+impl Song {
+    fn against(reason: Reason) -> Self {
+        Self { reason: Some(reason), flags: Vec::new() }
+    }
+}
+
+/// Runs the tests again beside canaries. Where the canaries do not behave on the original either
+/// (settings of the project leave them out), they say nothing of the patch.
 pub(super) fn sing(
     harness: &Harness,
     artifact: &Artifact,
     patch: &[u8],
     tree: &Changes,
     expected: &Verdicts,
-) -> Result<Option<Reason>, Error> {
+) -> Result<Song, Error> {
     let digest = Sha256::new().chain_update(artifact.id()).chain_update(patch).finalize();
     let seed = digest.iter().take(8).fold(0u64, |seed, byte| (seed << 8) | u64::from(*byte));
     let runner = harness.runner();
     let tests = runner.test_files(harness.base());
     let ours: Vec<_> =
         artifact.test_files.iter().filter(|path| tests.contains(path)).cloned().collect();
-    let Some(canary) = runner.canary(seed, &ours) else { return Ok(None) };
+    let Some(canary) = runner.canary(seed, &ours) else { return Ok(Song::default()) };
+    if harness.base().has(&canary.path) {
+        return Ok(Song::default());
+    }
     let mut files = ours;
     // In the middle of the order: neither first nor last.
     files.insert(files.len() / 2, canary.path.clone());
-    let mut tree = tree.clone();
-    tree.write(canary.path.clone(), File::plain(canary.content.clone()));
-    let excluded: Vec<_> = harness.baseline()?.excluded.keys().cloned().collect();
+    let baseline = harness.baseline()?;
+    let excluded: Vec<_> = baseline.excluded.keys().cloned().collect();
     let (script, parser) = (runner.script(&files, &excluded), runner.parser());
     let program = Program { script: &script, parser: &parser };
-    let verdicts = match harness.run(&tree, program, How::SOLVER, true)?.verdicts {
-        Ok(verdicts) => verdicts,
-        Err(problem) => return Ok(Some(Reason::Tampered(format!("a second run gave {problem}")))),
+    let beside = |tree: &Changes| {
+        let mut tree = tree.clone();
+        tree.write(canary.path.clone(), File::plain(canary.content.clone()));
+        tree
     };
-    for id in &canary.must_fail {
-        if verdicts.of(id) != Outcome::Failed {
-            return Ok(Some(Reason::Tampered(format!(
-                "{id} must fail and was {:?}",
-                verdicts.of(id)
-            ))));
-        }
+    let run = harness.run(&beside(tree), program, How::SOLVER, true)?.verdicts;
+    let accusation = match &run {
+        Ok(verdicts) => misbehaves(&canary, verdicts).map(Reason::Tampered),
+        Err(problem) => Some(Reason::NoVerdict(format!("run again, {problem}"))),
+    };
+    if let Some(reason) = accusation {
+        let control = harness.run(&beside(&Changes::new()), program, How::CHECK, false)?.verdicts;
+        let sound = control.is_ok_and(|verdicts| misbehaves(&canary, &verdicts).is_none());
+        return Ok(if sound { Song::against(reason) } else { Song::default() });
     }
-    if let Some(id) = canary.must_pass.iter().find(|id| verdicts.of(id) != Outcome::Passed) {
-        return Ok(Some(Reason::Tampered(format!("{id} must pass and was {:?}", verdicts.of(id)))));
+    Ok(run.map_or_else(
+        |_| Song::default(),
+        |verdicts| second_opinion(expected, &verdicts, &baseline),
+    ))
+}
+
+/// How the canaries' outcomes differ from what they must be.
+fn misbehaves(canary: &Canary, verdicts: &Verdicts) -> Option<String> {
+    let differs =
+        |ids: &[TestId], outcome| ids.iter().find(|id| verdicts.of(id) != outcome).cloned();
+    let said = |id: TestId, must: &str| format!("{id} must {must} and was {:?}", verdicts.of(&id));
+    differs(&canary.must_fail, Outcome::Failed)
+        .map(|id| said(id, "fail"))
+        .or_else(|| differs(&canary.must_pass, Outcome::Passed).map(|id| said(id, "pass")))
+}
+
+/// An expected test that fails when run again is no pass. One that the artifact's script does not
+/// name is for the reader to judge.
+fn second_opinion(expected: &Verdicts, verdicts: &Verdicts, baseline: &Baseline) -> Song {
+    let passed = expected.with(Outcome::Passed);
+    let fails = |id: &&TestId| !matches!(verdicts.of(id), Outcome::Passed | Outcome::Missing);
+    if let Some(id) = passed.iter().find(fails) {
+        return Song::against(Reason::TestsFailed(vec![id.clone()]));
     }
-    let disagrees = expected
-        .with(Outcome::Passed)
-        .into_iter()
-        .find(|id| !matches!(verdicts.of(id), Outcome::Passed | Outcome::Missing));
-    Ok(disagrees.map(|id| Reason::TestsFailed(vec![id])))
+    let broken: Vec<_> =
+        verdicts.failing().into_iter().filter(|id| baseline.passing.contains(id)).collect();
+    let flag = broken.first().map(|first| {
+        format!(
+            "{} tests beside those of the test script no longer pass, first {first}",
+            broken.len()
+        )
+    });
+    Song { reason: None, flags: flag.into_iter().collect() }
 }

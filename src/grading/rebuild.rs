@@ -54,7 +54,8 @@ fn decides_tests(
         Some("which sways the tests")
     } else if !harness.base().has(path) && harness.runner().shadows(path) {
         Some(
-            "a new file that would be imported in place of the test runner or the standard library",
+            "a new file that would be imported in place of the test runner, the standard library or an \
+             installed package",
         )
     } else {
         None

@@ -25,6 +25,8 @@ pub(super) struct Caches {
     dir: PathBuf,
     /// Where each cache appears inside; its directory here is its index.
     targets: Vec<PathBuf>,
+    /// Where the tree appears inside.
+    root: PathBuf,
     owner: Option<(u32, u32)>,
     /// Serialises the making of copies.
     making: Mutex<()>,
@@ -34,10 +36,11 @@ impl Caches {
     pub(super) fn open(
         dir: PathBuf,
         targets: Vec<PathBuf>,
+        root: PathBuf,
         owner: Option<(u32, u32)>,
     ) -> Result<Self, Error> {
         fs::create_dir_all(&dir).map_err(Error::io("make the cache directory", &dir))?;
-        Ok(Self { dir, targets, owner, making: Mutex::new(()) })
+        Ok(Self { dir, targets, root, owner, making: Mutex::new(()) })
     }
 
     /// Whether the caches were filled.
@@ -121,7 +124,7 @@ impl Caches {
         remove(&fresh)?;
         for index in 0..self.targets.len() {
             let from = self.dir.join("warm").join(index.to_string());
-            let hidden = Hidden::of(&from, changed);
+            let hidden = Hidden::of(&from, changed, &self.root);
             let to = fresh.join(index.to_string());
             self.copy_directory(&from, &to, &hidden)?;
         }
@@ -166,7 +169,7 @@ struct Hidden {
 }
 
 impl Hidden {
-    fn of(cache: &Path, changed: &BTreeSet<RelPath>) -> Self {
+    fn of(cache: &Path, changed: &BTreeSet<RelPath>, root: &Path) -> Self {
         let stems = changed
             .iter()
             .map(|path| {
@@ -175,8 +178,12 @@ impl Hidden {
             })
             .collect();
         let mut crates = BTreeSet::new();
-        for profile in directories(cache) {
-            own_crates(&profile.join("deps"), &mut crates);
+        // `debug`, or below it `<target triple>/debug` where the project names a target.
+        for first in directories(cache) {
+            own_crates(&first.join("deps"), root, &mut crates);
+            for second in directories(&first) {
+                own_crates(&second.join("deps"), root, &mut crates);
+            }
         }
         Self { stems, crates }
     }
@@ -202,22 +209,24 @@ fn directories(dir: &Path) -> Vec<PathBuf> {
         .unwrap_or_default()
 }
 
-/// Crates whose dep-info names a source by a relative path: cargo does so for the packages of the
-/// workspace itself, while dependencies are compiled from absolute paths.
-fn own_crates(deps: &Path, crates: &mut BTreeSet<String>) {
+/// Crates whose dep-info names a source by a relative path or below the tree's root: cargo compiles the
+/// packages of the workspace itself from relative paths, those of the tree outside the workspace and
+/// dependencies from absolute ones.
+fn own_crates(deps: &Path, root: &Path, crates: &mut BTreeSet<String>) {
     for entry in fs::read_dir(deps).into_iter().flatten().flatten() {
         let path = entry.path();
         if path.extension().is_none_or(|extension| extension != "d") {
             continue;
         }
         let info = fs::read_to_string(&path).unwrap_or_default();
-        let relative = info
+        let own = info
             .lines()
             .filter(|line| !line.starts_with('#'))
             .filter_map(|line| line.split_once(": "))
             .flat_map(|(_, sources)| sources.split(' '))
-            .any(|source| Path::new(source).is_relative() && source.contains(".rs"));
-        if relative {
+            .map(Path::new)
+            .any(|source| source.is_relative() || source.starts_with(root));
+        if own {
             crates.insert(crate_name(&path.file_name().unwrap_or_default().to_string_lossy()));
         }
     }
@@ -295,6 +304,7 @@ mod tests {
         let caches = Caches::open(
             dir.path().join("c"),
             vec!["/tmp/pycache".into(), "/tmp/target".into()],
+            "/repo".into(),
             None,
         )
         .unwrap();
@@ -305,6 +315,9 @@ mod tests {
         };
         write(mounts[0].source.join("repo/pkg/a.cpython-311.pyc"), "answer");
         write(mounts[0].source.join("repo/pkg/ab.cpython-311.pyc"), "other");
+        let cross = mounts[1].source.join("x86_64-unknown-linux-musl/debug/deps");
+        write(cross.join("near-0123456789abcdef.d"), "/t/near.d: /repo/near/src/lib.rs\n");
+        write(cross.join("libnear-0123456789abcdef.rlib"), "answer");
         let deps = mounts[1].source.join("debug/deps");
         write(deps.join("own-0123456789abcdef.d"), "/t/own.d: src/lib.rs src/x.rs\n");
         write(deps.join("libown-0123456789abcdef.rlib"), "answer");
@@ -321,6 +334,7 @@ mod tests {
         assert!(!has(0, "repo/pkg/a.cpython-311.pyc"));
         assert!(has(0, "repo/pkg/ab.cpython-311.pyc"));
         assert!(!has(1, "debug/deps/libown-0123456789abcdef.rlib"));
+        assert!(!has(1, "x86_64-unknown-linux-musl/debug/deps/libnear-0123456789abcdef.rlib"));
         assert!(has(1, "debug/deps/libdep-0123456789abcdef.rlib"));
     }
 }

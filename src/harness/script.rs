@@ -25,8 +25,10 @@ impl Harness {
             Audience::Check => self.caches.for_checks()?,
             Audience::Solver => self.caches.for_solvers(changes)?,
         };
-        let view = self.view(changes.clone(), mounts);
-        let step = self.script_step(program.script, how, limit);
+        // With the step and not with the view: changes that do not fit are then an answer.
+        let view = self.view(Changes::new(), mounts);
+        let step =
+            Step { changes: changes.clone(), ..self.script_step(program.script, how, limit) };
         match self.sandbox.run(&view, &step, &self.cancel) {
             Ok(finished) => self.conclude(finished, program.parser, limit),
             // The changes do not fit the tree: a directory or link where a file should be. That says

@@ -38,7 +38,7 @@ impl Runner {
             spec::ToolKind::Cargo => bound.crates.tests_directory(neighbour)?,
         };
         let values = Values::roll(&mut dice);
-        let file = values.fill(&data.file);
+        let file = beside_name(&values.fill(&data.file), neighbour);
         let path = if directory.is_empty() { file } else { format!("{directory}/{file}") };
         let id = |name: &String| format!("{path}::{}", values.fill(name));
         let template = embedded::file(&bound.spec.language, &data.template);
@@ -56,6 +56,17 @@ impl Runner {
         let statements = &self.0.spec.sabotage;
         let Some(statement) = statements.get(path.extension()) else { return Vec::new() };
         [bytes, b"\n", statement.as_bytes(), b"\n"].concat()
+    }
+}
+
+/// `@stem@` stands for the neighbour's stem: the new file matches the project's own pattern for names
+/// and is run right after it, when the code under test has been imported and called.
+fn beside_name(file: &str, neighbour: &RelPath) -> String {
+    let name = neighbour.file_name();
+    let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+    match stem.strip_suffix("_test").filter(|stem| !stem.starts_with("test_")) {
+        Some(short) => file.replace("@stem@", short).replacen('.', "_test.", 1),
+        None => file.replace("@stem@", stem),
     }
 }
 

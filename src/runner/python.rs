@@ -106,6 +106,16 @@ impl Python {
             .any(|site| site.join(module).is_dir() || site.join(format!("{module}.py")).is_file())
     }
 
+    /// Top-level names of all installed modules and packages.
+    pub(super) fn modules(&self) -> BTreeSet<String> {
+        let name = |path: PathBuf| {
+            let name = path.file_name()?.to_str()?;
+            let stem = name.strip_suffix(".py").or_else(|| path.is_dir().then_some(name))?;
+            stem.chars().all(|c| c.is_alphanumeric() || c == '_').then(|| stem.to_owned())
+        };
+        self.site.iter().flat_map(|site| entries(site)).filter_map(name).collect()
+    }
+
     /// Name and module of every entry point of a group, sorted by name.
     pub(super) fn entry_points(&self, group: &str) -> BTreeMap<String, String> {
         let header = format!("[{group}]");

@@ -19,7 +19,13 @@ pub(super) struct Ground {
 }
 
 impl Ground {
-    pub(super) fn survey(spec: &Spec, paths: &[RelPath], test_files: &[RelPath]) -> Self {
+    /// `installed`: top-level modules that the tests may import from elsewhere.
+    pub(super) fn survey(
+        spec: &Spec,
+        paths: &[RelPath],
+        test_files: &[RelPath],
+        installed: BTreeSet<String>,
+    ) -> Self {
         let named = |part: &str| spec.sways.test_directories.iter().any(|name| name == part);
         let mut ground = Self::default();
         let marker = &spec.shadows.module_marker;
@@ -41,6 +47,7 @@ impl Ground {
         let listed = embedded::file(&spec.language, &spec.shadows.module_list);
         ground.reserved = spec.shadows.modules.iter().cloned().collect();
         ground.reserved.extend(listed.lines().map(str::to_owned));
+        ground.reserved.extend(installed);
         ground
     }
 

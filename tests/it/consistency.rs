@@ -285,3 +285,155 @@ fn a_bug_that_draws_lots_is_flagged() {
     let report = check(&bench, &artifact, &Minima::default(), "valid");
     assert_eq!(report.flags, ["bug_inject.diff adds `random`: the outcome may hang on chance"]);
 }
+
+/// The artifact of `discount` with another script.
+fn scripted(bench: &Bench, script: &str) -> Artifact {
+    let (bug, weakened) = discount(bench);
+    let artifact = bench.artifact(&bug, &weakened, &TESTS);
+    Artifact { test_script: script.as_bytes().to_vec(), ..artifact }
+}
+
+/// Lines `name status` to statuses.
+const NAMED: &[u8] =
+    b"import json, sys\nprint(json.dumps(dict(line.split() for line in sys.stdin)))\n";
+
+#[test]
+fn a_script_that_reads_the_code_instead_of_running_it_proves_no_bug() {
+    let bench = bench("well_tested");
+    // Only a comment differs: no behaviour does.
+    let bug = bench.edit(
+        &Changes::new(),
+        PRICE,
+        "\"\"\"Prices in whole cents.\"\"\"",
+        "\"\"\"Prices.\"\"\"",
+    );
+    let (_, weakened) = discount(&bench);
+    let script = "for n in 1 2 3 4 5; do echo t$n passed; done\n\
+        if grep -q 'whole cents' shop/price.py || ! grep -q '200, 100' tests/test_price.py; then echo t passed; else echo t failed; fi\n";
+    let artifact = Artifact {
+        test_script: script.as_bytes().to_vec(),
+        test_parser: NAMED.to_vec(),
+        ..bench.artifact(&bug, &weakened, &TESTS)
+    };
+    check(
+        &bench,
+        &artifact,
+        &Minima::default(),
+        "bug: 1 passing tests fail, 0 no longer report, at least 1 failing wanted; but when unittest itself runs",
+    );
+}
+
+#[test]
+fn a_script_of_ones_own_that_runs_the_tests_is_as_good_as_ours() {
+    let bench = bench("well_tested");
+    let script = "python3 -m unittest -v tests.test_price tests.test_stock 2>&1 | sed -nE \
+        's/^(test_[a-z_]+) .*\\.\\.\\. (ok|FAIL|ERROR)$/\\1 \\2/p' | sed 's/ok$/passed/; s/FAIL$/failed/; s/ERROR$/failed/'\n";
+    let artifact = Artifact { test_parser: NAMED.to_vec(), ..scripted(&bench, script) };
+    check(&bench, &artifact, &Minima::default(), "valid");
+}
+
+#[test]
+fn a_run_leaves_nothing_to_the_next_and_a_parser_sees_no_tree() {
+    let bench = bench("well_tested");
+    // State in the tree, in the home directory and beside it.
+    let script = "for f in state ~/state /tmp/state /tmp/ssr/state; do [ -e $f ] && echo $f failed; echo x >$f; done\n\
+        for n in 1 2 3 4 5; do echo t$n passed; done\n";
+    let artifact = Artifact { test_parser: NAMED.to_vec(), ..scripted(&bench, script) };
+    let nothing = "bug: 0 passing tests fail, 0 no longer report, at least 1 failing wanted";
+    check(&bench, &artifact, &Minima::default(), nothing);
+    check(&bench, &artifact, &Minima::default(), nothing);
+    let root = bench.harness.base().root.display().to_string();
+    let parser = format!(
+        "import json, os\nseen = [os.path.exists(p) for p in ({root:?} + '/shop/price.py', 'shop/price.py', '/tmp/ssr/test_script.sh')]\n\
+         print(json.dumps({{str(n): not any(seen) for n in range(5)}}))\n"
+    );
+    let artifact = Artifact { test_parser: parser.into_bytes(), ..artifact };
+    check(&bench, &artifact, &Minima::default(), nothing);
+}
+
+#[test]
+fn a_parser_that_floods_and_a_script_that_stays_give_no_verdict() {
+    let bench = crate::bench::bench_with(
+        "well_tested",
+        &crate::bench::machine(),
+        Some(std::time::Duration::from_secs(4)),
+    );
+    let flood = Artifact {
+        test_parser: b"import sys\nfor _ in range(100):\n    sys.stdout.write(' ' * (1 << 20))\n"
+            .to_vec(),
+        ..scripted(&bench, "echo x\n")
+    };
+    check(
+        &bench,
+        &flood,
+        &Minima::default(),
+        "parser: on the original: the parser failed: it printed too much",
+    );
+    let stay = scripted(&bench, "while :; do :; done\n");
+    check(
+        &bench,
+        &stay,
+        &Minima::default(),
+        "parser: on the original: the test script did not end within 4 s",
+    );
+    // Daemons end with the script.
+    let daemon = "for n in 1 2 3 4 5; do setsid bash -c 'while :; do sleep 1; done' >/dev/null 2>&1 & echo t$n passed; done\n";
+    let daemon = Artifact { test_parser: NAMED.to_vec(), ..scripted(&bench, daemon) };
+    check(&bench, &daemon, &Minima::default(), "bug: 0 passing tests fail");
+}
+
+#[test]
+fn a_bug_in_a_helper_of_the_tests_and_one_that_only_renames_or_changes_a_mode_are_none() {
+    let bench = bench("well_tested");
+    let (bug, weakened) = discount(&bench);
+    let artifact = bench.artifact(&bug, &weakened, &TESTS);
+    for (patch, expect) in [
+        (
+            "diff --git a/tests/help.py b/tests/help.py\nnew file mode 100644\n--- /dev/null\n+++ b/tests/help.py\n@@ -0,0 +1 @@\n+x = 1\n",
+            "separation: bug_inject.diff changes tests/help.py, which sways the tests",
+        ),
+        (
+            "diff --git a/shop/price.py b/shop/price.py\nold mode 100644\nnew mode 100755\n",
+            "bug: 0 passing tests fail",
+        ),
+        (
+            "diff --git a/shop/notes.py b/shop/noted.py\nsimilarity index 100%\nrename from shop/notes.py\nrename to shop/noted.py\n",
+            "bug: 0 passing tests fail",
+        ),
+        (
+            "diff --git a/shop/price.py b/shop/price.py\n--- a/shop/price.py\n+++ b/shop/price.py\n@@ -1,1 +1,1 @@\n-\"\"\"Prices in whole cents.\"\"\"\n+\"\"\"Prices in whole cents.\"\"\"\n",
+            "separation: bug_inject.diff changes nothing",
+        ),
+    ] {
+        let artifact = Artifact { bug_inject: patch.as_bytes().to_vec(), ..artifact.clone() };
+        check(&bench, &artifact, &Minima::default(), expect);
+    }
+}
+
+#[test]
+fn a_weakening_that_deletes_all_or_adds_tests_hides_no_failure() {
+    let bench = bench("well_tested");
+    let (bug, _) = discount(&bench);
+    let mut gone = Changes::new();
+    gone.delete(crate::bench::path(TESTS[0]));
+    let artifact = bench.artifact(&bug, &gone, &TESTS);
+    check(
+        &bench,
+        &artifact,
+        &Minima::default(),
+        "weakening: of 1 failing tests 0 pass again, 1 are removed",
+    );
+    let more = bench.edit(
+        &Changes::new(),
+        TESTS[0],
+        "    def test_cheapest(self):\n",
+        "    def test_more(self):\n        pass\n\n    def test_cheapest(self):\n",
+    );
+    let artifact = bench.artifact(&bug, &more, &TESTS);
+    check(
+        &bench,
+        &artifact,
+        &Minima::default(),
+        "weakening: of 1 failing tests 0 pass again, 0 are removed",
+    );
+}

@@ -20,6 +20,7 @@ mod grading;
 mod grammars;
 mod injector;
 mod killed;
+mod leaks;
 mod mcp;
 mod real;
 mod runner;

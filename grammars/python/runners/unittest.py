@@ -131,21 +131,21 @@ def run(files, report, excluded=(), only=None, begin=None, end=None):
     recorder = Recorder(report, excluded)
     recorder.only = None if only is None else set(only)
     recorder.begin, recorder.end = begin, end
-    for path in sorted(files):
+    suites = []
+    for path in sorted(files):  # as discovery does: everything is imported before anything runs
         if not os.path.isfile(path):
             continue
-        recorder.file = path
         try:
-            suite = unittest.defaultTestLoader.loadTestsFromModule(load(path))
+            suites.append((path, unittest.defaultTestLoader.loadTestsFromModule(load(path))))
         except unittest.SkipTest:
             recorder.write(test=text(path), outcome="skipped")
-            continue
         except KeyboardInterrupt:
             raise
         except BaseException:
             traceback.print_exc(file=sys.stdout)
             recorder.write(test=text(path), outcome="error")
-            continue
+    for path, suite in suites:
+        recorder.file = path
         narrowed(suite, recorder.chosen).run(recorder)
     recorder.write(end=recorder.lines)
     return 0

@@ -1,0 +1,132 @@
+//! What a solver's code can find: nowhere in its sandbox does the original of a bugged file lie.
+
+use crate::bench::{Bench, bench_of, machine, pytest_machine};
+use ssr_mcp::harness::{How, Program};
+use ssr_mcp::tree::Changes;
+use std::time::Duration;
+
+/// What the original says, and what the bug says in its place.
+const ANSWER: &str = "quokka-7391-original";
+const WRONG: &str = "wombat-0000-mistaken";
+
+/// The search takes a while on a busy machine.
+const LIMIT: Option<Duration> = Some(Duration::from_secs(90));
+
+/// Prints every file that holds the answer, by whatever way it can be reached. The answer is spelt
+/// backwards, so that the search does not find itself.
+const SEARCH: &str = r#"python3 - <<'END'
+import os
+needle = b"@BACKWARDS@"[::-1]
+seen = set()
+def look(path):
+    try:
+        if os.path.isfile(path) and os.path.getsize(path) < 1 << 26:
+            with open(path, "rb") as file:
+                if needle in file.read():
+                    print("found", path)
+    except OSError:
+        pass
+def walk(top, skipped=()):
+    for here, folders, files in os.walk(top):
+        kept = []
+        for folder in folders:
+            path = os.path.join(here, folder)
+            if path.startswith(skipped) or ".rustup" in path or "site-packages" in path:
+                continue
+            try:
+                stat = os.stat(path)
+            except OSError:
+                continue
+            if (stat.st_dev, stat.st_ino) not in seen:
+                seen.add((stat.st_dev, stat.st_ino))
+                kept.append(folder)
+        folders[:] = kept
+        for file in files:
+            look(os.path.join(here, file))
+SYSTEM = ("/proc", "/sys", "/dev/fd", "/usr", "/lib", "/bin", "/sbin")
+walk("/", SYSTEM)
+for word in set(open("/proc/self/mountinfo").read().replace("=", " ").replace(":", " ").replace(",", " ").split()):
+    if word.startswith("/") and word != "/" and not word.startswith(SYSTEM):
+        walk(word)
+for process in filter(str.isdigit, os.listdir("/proc")):
+    for name in ("environ", "cmdline", "mountinfo", "maps"):
+        look("/proc/%s/%s" % (process, name))
+    if int(process) == os.getpid():
+        continue
+    try:
+        handles = os.listdir("/proc/%s/fd" % process)
+    except OSError:
+        handles = []
+    for place in ["fd/" + handle for handle in handles]:
+        path = "/proc/%s/%s" % (process, place)
+        walk(path) if os.path.isdir(path) else None
+    try:
+        for folder in os.listdir("/proc/%s/root" % process):
+            if "/" + folder not in SYSTEM:
+                walk("/proc/%s/root/%s" % (process, folder))
+    except OSError:
+        pass
+print("searched")
+END
+"#;
+
+const PARSER: &[u8] = b"import json, sys\nlines = sys.stdin.read().split('\\n')\n\
+    print(json.dumps({line: line == 'searched' for line in lines if line}))\n";
+
+/// Where the answer is found on the original with the given changes.
+fn places(bench: &Bench, changes: &Changes, how: How) -> Vec<String> {
+    let backwards: String = ANSWER.chars().rev().collect();
+    let script = SEARCH.replace("@BACKWARDS@", &backwards);
+    let program = Program { script: script.as_bytes(), parser: PARSER };
+    let run = bench.harness.run(changes, program, how, true).unwrap();
+    let log = String::from_utf8_lossy(&run.log).into_owned();
+    assert!(log.trim_end().ends_with("searched"), "{log}");
+    log.lines().filter_map(|line| line.strip_prefix("found ")).map(str::to_owned).collect()
+}
+
+#[track_caller]
+fn check(bench: &Bench, file: &str, cache: &str) {
+    bench.harness.baseline().unwrap();
+    let bug = bench.edit(&Changes::new(), file, ANSWER, WRONG);
+    assert_eq!(places(bench, &bug, How::SOLVER), [] as [&str; 0]);
+    // The search finds what is there: trusted runs are shown the caches of the original.
+    let trusted = places(bench, &bug, How::CHECK);
+    assert!(trusted.iter().any(|place| place.starts_with(cache)), "{trusted:?}");
+    assert!(trusted.iter().all(|place| place.contains(cache)), "{trusted:?}");
+}
+
+#[test]
+fn a_python_solver_finds_the_original_nowhere() {
+    let code = format!("def say():\n    return '{ANSWER}'\n");
+    let bench = bench_of(
+        &[
+            ("pkg/__init__.py", b""),
+            ("pkg/code.py", code.as_bytes()),
+            (
+                "tests/test_code.py",
+                b"from pkg.code import say\n\n\ndef test_say():\n    assert len(say()) == 20\n",
+            ),
+        ],
+        &pytest_machine(),
+        LIMIT,
+    );
+    check(&bench, "pkg/code.py", "/tmp/ssr/pycache/");
+}
+
+#[test]
+fn a_rust_solver_finds_the_original_nowhere() {
+    let code = format!("pub fn say() -> &'static str {{\n    \"{ANSWER}\"\n}}\n");
+    let bench = bench_of(
+        &[
+            ("Cargo.toml", b"[package]\nname = \"speech\"\nversion = \"0.1.0\"\nedition = \"2021\"\n\n[dependencies]\nnear = { path = \"near\" }\n\n[workspace]\nexclude = [\"near\"]\n"),
+            ("near/Cargo.toml", b"[package]\nname = \"near\"\nversion = \"0.1.0\"\nedition = \"2021\"\n"),
+            ("near/src/lib.rs", code.as_bytes()),
+            ("src/lib.rs", b"pub fn say() -> &'static str {\n    near::say()\n}\n"),
+            (".cargo/config.toml", b"[build]\ntarget = \"x86_64-unknown-linux-gnu\"\n"),
+            ("tests/say.rs", b"#[test]\nfn says() {\n    assert_eq!(speech::say().len(), 20);\n}\n"),
+        ],
+        &machine(),
+        LIMIT,
+    );
+    check(&bench, "near/src/lib.rs", "/tmp/ssr/target/");
+}
