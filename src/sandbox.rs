@@ -212,7 +212,11 @@ impl Sandbox {
     ///
     /// The running program serves as the helper, so its `main` must begin with [`helper_main`].
     pub fn probe(scratch: &Path) -> Result<Self, Unavailable> {
-        Self::probe_with(Path::new("/proc/self/exe"), scratch)
+        // By its real path: the link leads to a mount of the outer namespace, from which an ordinary
+        // user cannot mount.
+        let link = Path::new("/proc/self/exe");
+        let program = std::fs::canonicalize(link).unwrap_or_else(|_| link.to_owned());
+        Self::probe_with(&program, scratch)
     }
 
     /// [`probe`](Self::probe) with another program as the helper: one whose `main` begins with [`helper_main`].
