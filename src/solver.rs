@@ -27,16 +27,17 @@ mod tests;
 use crate::artifact::Artifact;
 use crate::diff::Patch;
 use crate::grading::{self, Grade, Reason, Task};
-use crate::harness::{Audience, Error, Harness, How, Program};
+use crate::harness::{Audience, Error, Harness, How, Program, Screened};
 use crate::reward;
 use crate::syntax::Languages;
 use crate::tree::{Changes, Overlaid, RelPath};
 use crate::verdict::{Outcome, TestId};
 use ranking::{Proposals, Ranked, Taste};
-use search::{Confirmed, Limits};
+use search::{Answer, Confirmed, Limits, Stages};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 /// Candidates that are screened at once.
 const BATCH: usize = 16;
@@ -113,11 +114,13 @@ struct Bench<'a> {
     /// The task with the original tests back.
     state: Changes,
     failing: BTreeSet<TestId>,
+    /// How long the script took on `state`.
+    usual: Duration,
     /// The test files that the failing tests are in.
     files: Vec<RelPath>,
     proposals: Proposals,
     /// Answers by candidate: the same in every attempt.
-    screened: Mutex<BTreeMap<String, BTreeSet<TestId>>>,
+    screened: Mutex<BTreeMap<String, Answer>>,
     graded: Mutex<BTreeMap<String, Grade>>,
 }
 
@@ -148,7 +151,9 @@ impl<'a> Bench<'a> {
             return Ok(Err(Reason::NoVerdict(text.to_owned())));
         }
         let files = files_of(&failing, &task.test_files);
+        let started = Instant::now();
         let coverage = harness.coverage(&state, &files, None)?;
+        let covered = started.elapsed();
         let tree = Overlaid { base: harness.base(), changes: &state };
         let runner = harness.runner();
         let failure =
@@ -160,12 +165,20 @@ impl<'a> Bench<'a> {
             &|path| !runner.sways(path),
             &failure,
         );
-        tracing::debug!(failing = failing.len(), proposals = proposals.len(), "surveyed");
+        tracing::debug!(
+            failing = failing.len(),
+            proposals = proposals.len(),
+            usual = ?run.wall,
+            coverage = ?covered,
+            proposing = ?(started.elapsed() - covered),
+            "surveyed"
+        );
         Ok(Ok(Self {
             harness,
             task,
             state,
             failing,
+            usual: run.wall,
             files,
             proposals,
             screened: Mutex::default(),
@@ -176,6 +189,11 @@ impl<'a> Bench<'a> {
     fn attempts(&self, request: &Request, judge: Judge<'_>) -> Result<Vec<Attempt>, Error> {
         let next = AtomicUsize::new(0);
         let done = Mutex::new(BTreeMap::new());
+        // Where the failing tests stop on the task itself. No candidate: it does not count.
+        let start = match request.runs {
+            0 => Answer::default(),
+            _ => self.screen(&[Changes::new()])?.pop().unwrap_or_default(),
+        };
         std::thread::scope(|scope| {
             for _ in 0..request.parallel.clamp(1, request.attempts.max(1)) {
                 scope.spawn(|| {
@@ -184,7 +202,7 @@ impl<'a> Bench<'a> {
                         if number >= request.attempts {
                             break;
                         }
-                        let attempt = self.attempt(number, request, judge);
+                        let attempt = self.attempt(number, request, &start.stages, judge);
                         lock(&done).insert(number, attempt);
                     }
                 });
@@ -197,13 +215,14 @@ impl<'a> Bench<'a> {
         &self,
         number: usize,
         request: &Request,
+        start: &Stages,
         judge: Judge<'_>,
     ) -> Result<Attempt, Error> {
         let space = Ranked { proposals: &self.proposals, taste: Taste::of(request.seed, number) };
         let limits = Limits { runs: request.runs, batch: BATCH };
         let outcome = search::search(
             &space,
-            &self.failing,
+            (&self.failing, start),
             limits,
             &mut |candidates| self.screen(candidates),
             &mut |candidate| {
@@ -244,14 +263,14 @@ impl<'a> Bench<'a> {
     }
 
     /// As `Harness::screen`, less the candidates whose answers are known.
-    fn screen(&self, candidates: &[Changes]) -> Result<Vec<BTreeSet<TestId>>, Error> {
+    fn screen(&self, candidates: &[Changes]) -> Result<Vec<Answer>, Error> {
         let digests: Vec<String> = candidates.iter().map(Changes::digest).collect();
         let mut unknown = Vec::new();
         {
             let known = lock(&self.screened);
             for (digest, candidate) in digests.iter().zip(candidates) {
                 match known.get(digest) {
-                    Some(passed) if *passed == self.failing => break,
+                    Some(answer) if answer.passed == self.failing => break,
                     Some(_) => {}
                     None => unknown.push((digest, candidate.clone())),
                 }
@@ -260,18 +279,22 @@ impl<'a> Bench<'a> {
         if !unknown.is_empty() {
             let tests: Vec<TestId> = self.failing.iter().cloned().collect();
             let fresh: Vec<Changes> = unknown.iter().map(|(_, changes)| changes.clone()).collect();
-            let answers = self.harness.screen(&self.state, &fresh, &tests, &self.files)?;
+            let started = Instant::now();
+            let answers =
+                self.harness.screen(&self.state, &fresh, &tests, &self.files, self.usual)?;
+            tracing::debug!(candidates = answers.len(), wall = ?started.elapsed(), "screened");
             let mut known = lock(&self.screened);
             for ((digest, _), answer) in unknown.into_iter().zip(answers) {
-                known.insert(digest.clone(), answer.passed);
+                let Screened { passed, stages } = answer;
+                known.insert(digest.clone(), Answer { passed, stages });
             }
         }
         let known = lock(&self.screened);
         let mut answers = Vec::new();
         for digest in digests {
-            let Some(passed) = known.get(&digest) else { break };
-            let all = *passed == self.failing;
-            answers.push(passed.clone());
+            let Some(answer) = known.get(&digest) else { break };
+            let all = answer.passed == self.failing;
+            answers.push(answer.clone());
             if all {
                 break;
             }
@@ -284,7 +307,9 @@ impl<'a> Bench<'a> {
         if let Some(grade) = lock(&self.graded).get(&digest) {
             return Ok(grade.clone());
         }
+        let started = Instant::now();
         let grade = judge(&self.patch(candidate))?;
+        tracing::debug!(solved = grade.solved, wall = ?started.elapsed(), "graded");
         lock(&self.graded).insert(digest, grade.clone());
         Ok(grade)
     }

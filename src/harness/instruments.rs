@@ -2,7 +2,7 @@
 //! tests reach, which lines they execute, which candidate repairs pass a few of them.
 
 use super::{Error, Harness};
-use crate::runner::{Instrument, Lines, Reach};
+use crate::runner::{Instrument, Lines, Reach, Trial};
 use crate::sandbox::{Collected, Finished, Step};
 use crate::tree::{Changes, RelPath, Tree};
 use crate::verdict::TestId;
@@ -18,26 +18,35 @@ pub type Coverage = Lines;
 pub struct Screened {
     /// Of the given tests: which passed.
     pub passed: BTreeSet<TestId>,
+    /// Where the others stopped, as far as it is known: a line of the test, and whether an assertion
+    /// stopped it there. A later stage is a greater pair.
+    pub stages: BTreeMap<TestId, (u32, bool)>,
 }
 
 /// Most that an instrument may write.
 const OUTPUT: u64 = 256 << 20;
 /// How long the instruments may take that run every test once.
 const SURVEY: Duration = Duration::from_mins(15);
+/// Bounds of one candidate's time limit in a screen, seconds.
+const SCREEN_LEAST: f64 = 2.0;
+const SCREEN_MOST: f64 = 20.0;
 
 impl Harness {
     /// Screens candidates in order on base + `changes`: each candidate's own changes on top, the given
     /// tests only. Stops after the first that passes all of them; the result is as long as what was
     /// run. One sandbox for the whole batch: what a candidate leaves behind may sway later ones, which
     /// is why a screen is a filter and never evidence.
+    /// `usual`: how long a run of the artifact's script on base + `changes` takes; the limit of one
+    /// candidate follows from it.
     pub fn screen(
         &self,
         changes: &Changes,
         candidates: &[Changes],
         tests: &[TestId],
         test_files: &[RelPath],
+        usual: Duration,
     ) -> Result<Vec<Screened>, Error> {
-        let each = self.time_limit().min(Duration::from_secs(20));
+        let each = self.screening_limit(tests, usual);
         let mut all = Vec::new();
         while all.len() < candidates.len() {
             let rest = &candidates[all.len()..];
@@ -53,7 +62,9 @@ impl Harness {
             let trials = self.runner.read_screen(&output);
             let done = trials.iter().any(|trial| tests.iter().all(|id| trial.passed.contains(id)));
             let ran = trials.len();
-            all.extend(trials.into_iter().map(|trial| Screened { passed: trial.passed }));
+            all.extend(
+                trials.into_iter().map(|Trial { passed, stages, .. }| Screened { passed, stages }),
+            );
             if done {
                 break;
             }
@@ -64,6 +75,19 @@ impl Harness {
         }
         all.truncate(candidates.len());
         Ok(all)
+    }
+
+    /// Three usual runs; where each test's own time is known, five times theirs and one usual run for
+    /// imports, if that is less. The floor keeps a slow start from counting as an endless loop.
+    fn screening_limit(&self, tests: &[TestId], usual: Duration) -> Duration {
+        let known = self.baseline.get().and_then(|baseline| {
+            tests.iter().map(|id| baseline.durations.get(id)).sum::<Option<f64>>()
+        });
+        let usual = usual.as_secs_f64();
+        let by_run = 1.0 + 3.0 * usual;
+        let by_tests = known.map_or(by_run, |own| 1.0 + usual + 5.0 * own);
+        let seconds = by_run.min(by_tests).clamp(SCREEN_LEAST, SCREEN_MOST);
+        self.time_limit().min(Duration::from_secs_f64(seconds))
     }
 
     /// Lines executed by each test on base + `changes`: of all tests in the files, or of `tests` alone.

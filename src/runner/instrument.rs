@@ -45,6 +45,10 @@ pub struct Trial {
     /// Of the asked tests.
     pub passed: BTreeSet<TestId>,
     pub timed_out: bool,
+    /// Where tests stopped, as far as it is known: a line of the test, and whether an assertion of its
+    /// own stopped it. A test that stops later got further.
+    #[serde(default)]
+    pub stages: BTreeMap<TestId, (u32, bool)>,
 }
 
 impl Runner {

@@ -7,6 +7,7 @@ test. A filter only: what passes here is run again.
 import base64
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -74,6 +75,20 @@ def passed(parser, log):
         return []
 
 
+PANIC = re.compile(r"thread '([^']+)'(?: \(\d+\))? panicked at ([^\s:]+):(\d+):\d+")
+
+
+def stages(log, wanted, test_files):
+    """Where the wanted tests stopped: the line of the panic, where it is in a test file."""
+    found = {}
+    for name, path, line in PANIC.findall(log.decode("utf-8", "replace")):
+        if any(path == file or path.endswith("/" + file) for file in test_files):
+            for test in wanted:
+                if test == name or test.endswith("::" + name):
+                    found[test] = [int(line), True]
+    return found
+
+
 def main(request, output):
     with open(request, encoding="utf-8") as source:
         request = json.load(source)
@@ -86,7 +101,8 @@ def main(request, output):
             files.restore()
             found = passed(os.path.join(here, "test_parser.py"), log) if log is not None else []
             found = sorted(wanted.intersection(found))
-            out.write(json.dumps({"passed": found, "timed_out": log is None}) + "\n")
+            reached = stages(log or b"", wanted, request["files"])
+            out.write(json.dumps({"passed": found, "timed_out": log is None, "stages": reached}) + "\n")
             out.flush()
             if wanted == set(found):
                 break

@@ -19,6 +19,16 @@ pub(crate) trait Space {
     fn digest(&self, candidate: &Self::Candidate) -> String;
 }
 
+/// What a screen says of one candidate.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Answer {
+    pub(crate) passed: BTreeSet<TestId>,
+    pub(crate) stages: Stages,
+}
+
+/// Where failing tests stop; what is greater is further. A test that is not there did not start.
+pub(crate) type Stages = BTreeMap<TestId, (u32, bool)>;
+
 /// What a confirmation says.
 pub(crate) enum Confirmed<J> {
     Solved(J),
@@ -50,26 +60,30 @@ pub(crate) struct Outcome<C, J> {
 struct State {
     accepted: Vec<usize>,
     passed: BTreeSet<TestId>,
+    stages: Stages,
     ranking: Option<std::vec::IntoIter<usize>>,
 }
 
-/// At most so many partial repairs with the same passing tests are followed.
+/// At most so many partial repairs with the same effect are followed.
 const TWINS: usize = 2;
+
+/// Which partial repair the slots for them go to, by rank: the best one gets every other slot.
+const SHARES: [usize; 8] = [0, 1, 0, 2, 0, 3, 0, 4];
 
 /// Searches until a candidate is confirmed, the budget is spent, nothing is left, or `stop` says so.
 ///
-/// `screen` gets candidates and answers which failing tests each passes; it may answer for fewer, if
-/// the last answered passes all.
+/// `start`: where the failing tests stop on the task itself. `screen` gets candidates and answers what
+/// each does to the failing tests; it may answer for fewer, if the last answered passes all.
 #[allow(clippy::type_complexity, reason = "two closures, said once")]
 pub(crate) fn search<S: Space, J, E>(
     space: &S,
-    failing: &BTreeSet<TestId>,
+    (failing, start): (&BTreeSet<TestId>, &Stages),
     limits: Limits,
-    screen: &mut dyn FnMut(&[S::Candidate]) -> Result<Vec<BTreeSet<TestId>>, E>,
+    screen: &mut dyn FnMut(&[S::Candidate]) -> Result<Vec<Answer>, E>,
     confirm: &mut dyn FnMut(&S::Candidate) -> Result<Confirmed<J>, E>,
     stop: &dyn Fn() -> bool,
 ) -> Result<Outcome<S::Candidate, J>, E> {
-    let mut search = Search::new(space, failing);
+    let mut search = Search::new(space, failing, start);
     let mut refused = None;
     while search.runs < limits.runs && !stop() {
         let batch = search.next_batch(limits.batch.clamp(1, limits.runs - search.runs));
@@ -81,11 +95,11 @@ pub(crate) fn search<S: Space, J, E>(
         if answers.is_empty() {
             break;
         }
-        for ((proposals, candidate), passed) in batch.into_iter().zip(answers) {
+        for ((proposals, candidate), answer) in batch.into_iter().zip(answers) {
             search.runs += 1;
             search.pending.retain(|pending| *pending != proposals);
-            if passed != *failing {
-                search.learn(proposals, passed);
+            if answer.passed != *failing {
+                search.learn(proposals, answer);
                 continue;
             }
             match confirm(&candidate)? {
@@ -120,14 +134,19 @@ struct Search<'a, S: Space> {
     seen: BTreeSet<String>,
     /// Given out in the last batch and not answered.
     pending: Vec<Vec<usize>>,
-    twins: BTreeMap<BTreeSet<TestId>, usize>,
+    twins: BTreeMap<(BTreeSet<TestId>, Stages), usize>,
     turn: usize,
     runs: usize,
 }
 
 impl<'a, S: Space> Search<'a, S> {
-    fn new(space: &'a S, failing: &'a BTreeSet<TestId>) -> Self {
-        let task = State { accepted: Vec::new(), passed: BTreeSet::new(), ranking: None };
+    fn new(space: &'a S, failing: &'a BTreeSet<TestId>, start: &Stages) -> Self {
+        let task = State {
+            accepted: Vec::new(),
+            passed: BTreeSet::new(),
+            stages: start.clone(),
+            ranking: None,
+        };
         Self {
             space,
             failing,
@@ -141,8 +160,9 @@ impl<'a, S: Space> Search<'a, S> {
         }
     }
 
-    /// Joined repairs first; then, in turns, the proposals on top of the best partial repair, of the
-    /// task itself, and of the other partial repairs.
+    /// Joined repairs first; then, by turns, proposals on top of the task itself and on top of partial
+    /// repairs. A partial repair may be a wrong one, and repairs of independent faults are found on the
+    /// task itself as well, and then joined: it keeps half of the slots.
     fn next_batch(&mut self, size: usize) -> Vec<(Vec<usize>, S::Candidate)> {
         let mut batch = Vec::new();
         while batch.len() < size
@@ -150,28 +170,32 @@ impl<'a, S: Space> Search<'a, S> {
         {
             self.offer(proposals, &mut batch);
         }
-        let order = self.turn_order();
-        self.turn += 1;
-        for state in order {
-            while batch.len() < size
-                && let Some(next) = self.advance(state)
-            {
-                let mut proposals = self.states[state].accepted.clone();
-                proposals.push(next);
-                self.offer(proposals, &mut batch);
-            }
+        let partial = self.partial_repairs();
+        while batch.len() < size {
+            let wanted = match partial.len() {
+                0 => 0,
+                _ if self.turn % 2 == 0 => 0,
+                known => partial[SHARES[self.turn / 2 % SHARES.len()].min(known - 1)],
+            };
+            self.turn += 1;
+            let states = std::iter::once(wanted).chain([0]).chain(partial.iter().copied());
+            let next = states.into_iter().find_map(|state| Some((state, self.advance(state)?)));
+            let Some((state, next)) = next else { break };
+            let mut proposals = self.states[state].accepted.clone();
+            proposals.push(next);
+            self.offer(proposals, &mut batch);
         }
         self.pending = batch.iter().map(|(proposals, _)| proposals.clone()).collect();
         batch
     }
 
-    fn turn_order(&self) -> Vec<usize> {
+    /// The states but the task itself, those first that repair most.
+    fn partial_repairs(&self) -> Vec<usize> {
         let mut partial: Vec<usize> = (1..self.states.len()).collect();
-        partial.sort_by_key(|state| (usize::MAX - self.states[*state].passed.len(), *state));
-        // Two turns of three go on from the task itself: a partial repair may be a wrong one, and
-        // repairs of independent faults are found there as well, and then joined.
-        let task_at = if self.turn % 3 == 2 { partial.len().min(1) } else { 0 };
-        partial.insert(task_at, 0);
+        partial.sort_by_key(|state| {
+            let of = &self.states[*state];
+            (std::cmp::Reverse((of.passed.len(), of.accepted.len())), *state)
+        });
         partial
     }
 
@@ -192,18 +216,16 @@ impl<'a, S: Space> Search<'a, S> {
         }
     }
 
-    fn learn(&mut self, proposals: Vec<usize>, passed: BTreeSet<TestId>) {
-        let best_of_parts = self
+    fn learn(&mut self, proposals: Vec<usize>, answer: Answer) {
+        let Answer { passed, stages } = answer;
+        let mut parts = self
             .states
             .iter()
-            .filter(|state| state.accepted.iter().all(|part| proposals.contains(part)))
-            .map(|state| state.passed.len())
-            .max()
-            .unwrap_or(0);
-        if passed.len() <= best_of_parts {
+            .filter(|state| state.accepted.iter().all(|part| proposals.contains(part)));
+        if !parts.all(|part| self.is_better(&passed, &stages, part)) {
             return;
         }
-        let twins = self.twins.entry(passed.clone()).or_insert(0);
+        let twins = self.twins.entry((passed.clone(), stages.clone())).or_insert(0);
         *twins += 1;
         if *twins > TWINS {
             return;
@@ -217,7 +239,22 @@ impl<'a, S: Space> Search<'a, S> {
                 self.joined.push(joined);
             }
         }
-        self.states.push(State { accepted: proposals, passed, ranking: None });
+        self.states.push(State { accepted: proposals, passed, stages, ranking: None });
+    }
+
+    /// More tests pass; or as many, and of the rest some get further and none stops earlier.
+    fn is_better(&self, passed: &BTreeSet<TestId>, stages: &Stages, than: &State) -> bool {
+        if passed.len() != than.passed.len() {
+            return passed.len() > than.passed.len();
+        }
+        let moved = |id: &&TestId| stages.get(*id).cmp(&than.stages.get(*id));
+        let mut open = self.failing.iter().filter(|id| !passed.contains(*id)).map(|id| moved(&id));
+        let mut further = false;
+        let none_back = open.all(|order| {
+            further |= order.is_gt();
+            order.is_ge()
+        });
+        *passed == than.passed && none_back && further
     }
 
     /// What was given out and not run is to be run later.
@@ -231,7 +268,8 @@ impl<'a, S: Space> Search<'a, S> {
     }
 
     fn best_partial(&self) -> Option<S::Candidate> {
-        let partial = self.states[1..].iter().rev().max_by_key(|state| state.passed.len())?;
+        let some = self.states[1..].iter().rev().filter(|state| !state.passed.is_empty());
+        let partial = some.max_by_key(|state| state.passed.len())?;
         self.space.candidate(&partial.accepted)
     }
 }

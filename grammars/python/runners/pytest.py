@@ -27,7 +27,7 @@ class Recorder:
                 folder = os.path.dirname(folder)
                 self.folders.add(folder or ".")
         self.excluded = set(excluded)
-        self.only = self.begin = self.end = None
+        self.only = self.begin = self.end = self.failed = None
         self.out = open(path, "w", encoding="ascii")
         self.pid = os.getpid()
         self.outcomes = {}
@@ -89,6 +89,10 @@ class Recorder:
             before = self.outcomes.get(report.nodeid, "passed")
             self.outcomes[report.nodeid] = max(before, outcome, key=ORDER.index)
 
+    def pytest_exception_interact(self, node, call, report):
+        if self.failed and call.excinfo is not None:
+            self.failed(text(node.nodeid), call.excinfo.value, call.excinfo.tb)
+
     def pytest_runtest_logfinish(self, nodeid):
         self.finished += 1
         self.write(test=text(nodeid), outcome=self.outcomes.pop(nodeid, "error"))
@@ -142,14 +146,15 @@ def start(program):
     sys.path[:] = [os.getcwd()] + [entry for entry in sys.path if os.path.abspath(entry) != here]
 
 
-def run(files, report, excluded=(), only=None, begin=None, end=None):
-    """Runs tests in this process. `begin` and `end` are called with a test's id around it."""
+def run(files, report, excluded=(), only=None, begin=None, end=None, failed=None):
+    """Runs tests in this process. `begin` and `end` are called with a test's id around it, `failed`
+    with its id, the exception and its traceback."""
     folders = outermost(files)
     if not folders:
         raise SystemExit("none of the test files exists")
     recorder = Chooser(report, files, excluded)
     recorder.only = None if only is None else set(only)
-    recorder.begin, recorder.end = begin, end
+    recorder.begin, recorder.end, recorder.failed = begin, end, failed
     options = arguments(os.path.join(os.path.dirname(report), "cache"))
     return int(pytest.main(options + ["--"] + folders, plugins=[recorder]))
 

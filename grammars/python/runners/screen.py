@@ -99,12 +99,41 @@ def passed(report):
     return found
 
 
+def stage(test, error, trace):
+    """Where a test stopped: the line of the test itself, and whether an assertion stopped it there."""
+    path = os.path.abspath(test.split("::")[0])
+    while trace is not None:
+        if os.path.abspath(trace.tb_frame.f_code.co_filename) == path:
+            return [trace.tb_lineno, isinstance(error, AssertionError)]
+        trace = trace.tb_next
+    return None
+
+
+def stages(path):
+    found = {}
+    try:
+        with open(path, encoding="ascii") as source:
+            for line in source:
+                found.update(json.loads(line))
+    except (OSError, ValueError):
+        pass
+    return found
+
+
 def run_child(request, report):
     os.setpgid(0, 0)
     nothing = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
         os.dup2(nothing, descriptor)
-    ssr_driver.run(request["files"], report, only=request["tests"])
+    wanted = set(request["tests"])
+    with open(report + ".stages", "w", encoding="ascii") as out:
+        def failed(test, error, trace):
+            where = stage(test, error, trace) if test in wanted else None
+            if where:
+                out.write(json.dumps({test: where}) + "\n")
+                out.flush()
+
+        ssr_driver.run(request["files"], report, only=request["tests"], failed=failed)
 
 
 def main(request, output):
@@ -123,8 +152,9 @@ def main(request, output):
     getattr(gc, "freeze", gc.collect)()
     with open(output, "w", encoding="ascii") as out:
         for changes in request["candidates"]:
-            if os.path.exists(report):
-                os.unlink(report)
+            for old in (report, report + ".stages"):
+                if os.path.exists(old):
+                    os.unlink(old)
             files.lay(changes)
             sys.stdout.flush()
             sys.stderr.flush()
@@ -138,7 +168,8 @@ def main(request, output):
             ended = wait(child, request["seconds"])
             files.restore()
             found = passed(report)
-            out.write(json.dumps({"passed": found, "timed_out": not ended}) + "\n")
+            reached = stages(report + ".stages")
+            out.write(json.dumps({"passed": found, "timed_out": not ended, "stages": reached}) + "\n")
             out.flush()
             if ended and wanted <= set(found):
                 break

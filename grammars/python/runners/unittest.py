@@ -24,7 +24,7 @@ class Recorder(unittest.TestResult):
         self.pid = os.getpid()
         self.excluded = set(excluded)
         self.file = "."
-        self.only = self.begin = self.end = None
+        self.only = self.begin = self.end = self.failed = None
         self.outcome = None
         self.lines = 0
 
@@ -43,6 +43,8 @@ class Recorder(unittest.TestResult):
     def set(self, test, outcome, error=None):
         if error:
             print("".join(traceback.format_exception(*error)))
+            if self.failed:
+                self.failed(self.name(test), error[1], error[2])
         if self.outcome is None:  # a fixture of a class or a module, not a test
             if isinstance(test, unittest.TestCase):
                 return
@@ -126,11 +128,12 @@ def start(program):
     sys.path[:] = [os.getcwd()] + [entry for entry in sys.path if os.path.abspath(entry) != here]
 
 
-def run(files, report, excluded=(), only=None, begin=None, end=None):
-    """Runs tests in this process. `begin` and `end` are called with a test's id around it."""
+def run(files, report, excluded=(), only=None, begin=None, end=None, failed=None):
+    """Runs tests in this process. `begin` and `end` are called with a test's id around it, `failed`
+    with its id, the exception and its traceback."""
     recorder = Recorder(report, excluded)
     recorder.only = None if only is None else set(only)
-    recorder.begin, recorder.end = begin, end
+    recorder.begin, recorder.end, recorder.failed = begin, end, failed
     suites = []
     for path in sorted(files):  # as discovery does: everything is imported before anything runs
         if not os.path.isfile(path):

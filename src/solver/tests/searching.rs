@@ -2,7 +2,7 @@
 
 use super::{outcomes, surveyed};
 use crate::solver::ranking::{Ranked, Taste};
-use crate::solver::search::{Confirmed, Limits, Outcome, Space, search};
+use crate::solver::search::{Answer, Confirmed, Limits, Outcome, Space, Stages, search};
 use crate::verdict::TestId;
 use std::collections::BTreeSet;
 use std::convert::Infallible;
@@ -38,18 +38,32 @@ fn run(
     passes: &dyn Fn(&[usize]) -> &'static str,
     right: &dyn Fn(&[usize]) -> bool,
 ) -> (Outcome<Vec<usize>, bool>, Vec<Vec<usize>>) {
+    staged(size, failing, runs, passes, right, &|_| Stages::new())
+}
+
+/// The same, with where the tests stop.
+fn staged(
+    size: usize,
+    failing: &str,
+    runs: usize,
+    passes: &dyn Fn(&[usize]) -> &'static str,
+    right: &dyn Fn(&[usize]) -> bool,
+    stages: &dyn Fn(&[usize]) -> Stages,
+) -> (Outcome<Vec<usize>, bool>, Vec<Vec<usize>>) {
     let failing = tests(failing);
     let mut screened = Vec::new();
     let outcome = search(
         &Numbers(size),
-        &failing,
+        (&failing, &stages(&[])),
         Limits { runs, batch: 4 },
         &mut |candidates| {
             let mut answers = Vec::new();
             for candidate in candidates {
                 screened.push(candidate.clone());
-                answers.push(tests(passes(candidate)));
-                if answers.last() == Some(&failing) {
+                let passed = tests(passes(candidate));
+                let all = passed == failing;
+                answers.push(Answer { passed, stages: stages(candidate) });
+                if all {
                     break;
                 }
             }
@@ -128,6 +142,27 @@ fn a_fault_that_shows_only_when_another_is_repaired_is_found_by_climbing() {
     let (outcome, screened) = run(40, "abc", 100, &passes, &|_| true);
     assert_eq!(outcome.candidate, Some(vec![3, 9]));
     assert_eq!(outcome.runs, screened.len());
+}
+
+#[test]
+fn two_faults_that_one_test_shows_are_found_by_getting_further() {
+    let passes = |c: &[usize]| if c == [7, 12] { "a" } else { "" };
+    let stages = |c: &[usize]| {
+        // 3 goes back, 5 changes nothing, 7 goes on; without 7 the rest is not seen.
+        let line = if c.contains(&3) {
+            2
+        } else if c.contains(&7) {
+            9
+        } else {
+            4
+        };
+        Stages::from([("a".to_owned(), (line, false))])
+    };
+    let (outcome, _) = staged(40, "a", 100, &passes, &|_| true, &stages);
+    assert_eq!(outcome.candidate, Some(vec![7, 12]));
+    let nowhere = |_: &[usize]| Stages::from([("a".to_owned(), (4, false))]);
+    let (outcome, _) = staged(40, "a", 100, &passes, &|_| true, &nowhere);
+    assert_eq!(outcome.candidate, None, "without the stages nothing leads there");
 }
 
 #[test]
