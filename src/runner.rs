@@ -175,6 +175,11 @@ impl Runner {
         &self.0.spec.name
     }
 
+    /// Whether changed code must be built before its tests run.
+    pub fn builds(&self) -> bool {
+        matches!(self.0.spec.tools, ToolKind::Cargo)
+    }
+
     /// Language name, as in `grammars/`.
     pub fn language(&self) -> &str {
         &self.0.spec.language

@@ -39,6 +39,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+/// Candidate repairs one attempt may run where nothing else is asked for.
+const USUAL_RUNS: usize = 160;
 /// Candidates that are screened at once.
 const BATCH: usize = 16;
 
@@ -47,15 +49,15 @@ pub struct Request {
     /// G: attempts per bug.
     pub attempts: usize,
     pub seed: u64,
-    /// Candidate repairs one attempt may run.
-    pub runs: usize,
+    /// Candidate repairs one attempt may run. `None`: 160, or 40 where each must be built first.
+    pub runs: Option<usize>,
     /// Attempts at once.
     pub parallel: usize,
 }
 
 impl Default for Request {
     fn default() -> Self {
-        Self { attempts: 8, seed: 0, runs: 160, parallel: 2 }
+        Self { attempts: 8, seed: 0, runs: None, parallel: 2 }
     }
 }
 
@@ -190,7 +192,7 @@ impl<'a> Bench<'a> {
         let next = AtomicUsize::new(0);
         let done = Mutex::new(BTreeMap::new());
         // Where the failing tests stop on the task itself. No candidate: it does not count.
-        let start = match request.runs {
+        let start = match self.runs(request) {
             0 => Answer::default(),
             _ => self.screen(&[Changes::new()])?.pop().unwrap_or_default(),
         };
@@ -211,6 +213,11 @@ impl<'a> Bench<'a> {
         done.into_inner().unwrap_or_else(PoisonError::into_inner).into_values().collect()
     }
 
+    fn runs(&self, request: &Request) -> usize {
+        let usual = if self.harness.runner().builds() { USUAL_RUNS / 4 } else { USUAL_RUNS };
+        request.runs.unwrap_or(usual)
+    }
+
     fn attempt(
         &self,
         number: usize,
@@ -219,7 +226,7 @@ impl<'a> Bench<'a> {
         judge: Judge<'_>,
     ) -> Result<Attempt, Error> {
         let space = Ranked { proposals: &self.proposals, taste: Taste::of(request.seed, number) };
-        let limits = Limits { runs: request.runs, batch: BATCH };
+        let limits = Limits { runs: self.runs(request), batch: BATCH };
         let outcome = search::search(
             &space,
             (&self.failing, start),

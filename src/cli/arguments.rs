@@ -147,6 +147,9 @@ pub(super) struct Attempts {
     /// Attempts per bug
     #[arg(long, value_name = "G", default_value_t = DEFAULT_ATTEMPTS)]
     pub(super) attempts: usize,
+    /// Candidate repairs that one attempt may run [default: 160, or 40 where code must be built]
+    #[arg(long, value_name = "N")]
+    pub(super) runs: Option<usize>,
 }
 
 fn strategy() -> impl TypedValueParser<Value = Strategy> {

@@ -51,6 +51,7 @@ pub(super) fn run(command: &Play, context: &mut Context<'_>) -> Ended {
         repository: command.tests.repository(Some(&command.repo)),
         rounds: command.rounds,
         attempts: command.attempts.attempts,
+        runs: command.attempts.runs,
         strategy: command.injection.strategy,
         target: command.injection.target.clone(),
         seed: command.injection.seed,

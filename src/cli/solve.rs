@@ -32,6 +32,7 @@ pub(super) fn run(command: &Solve, context: &mut Context<'_>) -> Ended {
         artifact: ArtifactRef::typed(&command.artifact),
         repository: command.tests.repository(Some(&command.repo)),
         attempts: command.attempts.attempts,
+        runs: command.attempts.runs,
         seed: command.seed,
     };
     let answer = context.session.solve(&request, &context.job)?;

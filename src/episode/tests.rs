@@ -48,7 +48,7 @@ fn a_round_without_a_bug_is_invalid_and_says_why() {
             passing_tests: 5,
             candidates: 10,
         },
-        solver: solver::Request { attempts: 8, seed: 3, runs: 10, parallel: 1 },
+        solver: solver::Request { attempts: 8, seed: 3, runs: Some(10), parallel: 1 },
         minima: Minima::default(),
         scheme: Scheme { alpha: 0.8, invalid: -1.0 },
     };

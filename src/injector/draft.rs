@@ -95,8 +95,8 @@ fn draw_sites<'a>(
     used: &Used,
 ) -> Vec<&'a Site> {
     let odds: &[f64] = match strategy {
-        Strategy::Removal => &[0.7, 0.3],
-        Strategy::Direct | Strategy::Mixed => &[0.3, 0.4, 0.3],
+        Strategy::Removal => &[0.8, 0.2],
+        Strategy::Direct | Strategy::Mixed => &[0.5, 0.35, 0.15],
     };
     let wanted = weighted(dice, odds).map_or(1, |more| more + 1);
     let mut taken: Vec<&Site> = Vec::new();

@@ -39,6 +39,7 @@ fn run(session: &Session, arguments: Arguments, job: &Job) -> Result<SolveAnswer
         artifact: arguments.artifact.reference()?,
         repository: arguments.repository.repository()?,
         attempts: arguments.attempts.unwrap_or(DEFAULT_ATTEMPTS),
+        runs: None,
         seed: arguments.seed,
     };
     session.solve(&request, job)

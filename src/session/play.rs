@@ -21,6 +21,8 @@ pub struct PlayRequest {
     pub rounds: usize,
     /// G.
     pub attempts: usize,
+    /// Candidate repairs that one attempt may run. The solver's default where `None`.
+    pub runs: Option<usize>,
     pub strategy: Strategy,
     /// `FILE` or `FILE:SYMBOL`.
     pub target: Option<String>,
@@ -137,7 +139,7 @@ impl Game<'_> {
                 self.target.clone(),
                 self.request.minima,
             ),
-            solver: self.session.solver(self.request.attempts, seed),
+            solver: self.session.solver(self.request.attempts, self.request.runs, seed),
             minima: self.request.minima,
             scheme: scheme(&self.request),
         };

@@ -11,6 +11,8 @@ pub struct SolveRequest {
     pub repository: Repository,
     /// G.
     pub attempts: usize,
+    /// Candidate repairs that one attempt may run. The solver's default where `None`.
+    pub runs: Option<usize>,
     /// The configuration's where `None`.
     pub seed: Option<u64>,
 }
@@ -67,7 +69,7 @@ impl Session {
             .map_err(|why| Error::usage(format!("the artifact cannot be played on: {why}; `ssr-mcp check` says more, and an artifact fits the tree only that it was made on")))?;
         let seed = request.seed.unwrap_or(self.config().seed);
         job.step(&format!("making {} attempts", request.attempts));
-        let wanted = self.solver(request.attempts, seed);
+        let wanted = self.solver(request.attempts, request.runs, seed);
         let attempts = solver::solve(&opened.harness, &opened.languages, &artifact, &wanted)
             .map_err(|error| job.failed(error))?;
         opened.record.keep_attempts(&artifact.id(), &attempts)?;
@@ -81,7 +83,12 @@ impl Session {
         })
     }
 
-    pub(super) fn solver(&self, attempts: usize, seed: u64) -> solver::Request {
-        solver::Request { attempts, seed, parallel: self.config().cores, ..Default::default() }
+    pub(super) fn solver(
+        &self,
+        attempts: usize,
+        runs: Option<usize>,
+        seed: u64,
+    ) -> solver::Request {
+        solver::Request { attempts, seed, runs, parallel: self.config().cores }
     }
 }

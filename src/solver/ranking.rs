@@ -97,12 +97,12 @@ impl Taste {
             return Self { temperature: 0.0, sharpness: 2.0, emphasis, noise };
         }
         let mut choose = dice.fork("taste");
-        let temperature = 0.4 + 0.5 * choose.unit();
+        let temperature = 0.15 + 0.3 * choose.unit();
         let sharpness = 1.0 + 2.5 * choose.unit();
         let emphasis = Template::ALL
             .into_iter()
-            // Within a factor of about three either way.
-            .map(|template| (template, (2.2 * (choose.unit() - 0.5)).exp()))
+            // Within a factor of about one and a half either way.
+            .map(|template| (template, (0.9 * (choose.unit() - 0.5)).exp()))
             .collect();
         Self { temperature, sharpness, emphasis, noise }
     }

@@ -31,7 +31,7 @@ fn rules(strategy: Strategy, seed: u64, attempts: usize, runs: usize) -> Rules {
             passing_tests: minima.passing_tests,
             candidates: 60,
         },
-        solver: solver::Request { attempts, seed, runs, parallel: 2 },
+        solver: solver::Request { attempts, seed, runs: Some(runs), parallel: 2 },
         minima,
         scheme: Scheme::default(),
     }

@@ -27,7 +27,7 @@ fn artifact(bench: &Bench, edits: &[(&str, &str, &str)]) -> Artifact {
 }
 
 fn attempts(bench: &Bench, artifact: &Artifact, runs: usize, parallel: usize) -> Vec<Attempt> {
-    let request = Request { attempts: 4, seed: 3, runs, parallel };
+    let request = Request { attempts: 4, seed: 3, runs: Some(runs), parallel };
     solve(&bench.harness, &Languages::builtin(), artifact, &request).unwrap()
 }
 
@@ -129,7 +129,7 @@ fn others_stay() {
     let weakened =
         bench.edit(&Changes::new(), "tests/clamp.rs", "    assert_eq!(clamp(12, 0, 9), 9);\n", "");
     let artifact = bench.artifact(&bug, &weakened, &["tests/clamp.rs"]);
-    let request = Request { attempts: 2, seed: 1, runs: 60, parallel: 1 };
+    let request = Request { attempts: 2, seed: 1, runs: Some(60), parallel: 1 };
     let attempts = solve(&bench.harness, &Languages::builtin(), &artifact, &request).unwrap();
     assert!(attempts.iter().any(|attempt| attempt.solved), "{attempts:?}");
 }
