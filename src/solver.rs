@@ -172,7 +172,7 @@ impl<'a> Bench<'a> {
             proposals = proposals.len(),
             usual = ?run.wall,
             coverage = ?covered,
-            proposing = ?(started.elapsed() - covered),
+            proposing = ?started.elapsed().saturating_sub(covered),
             "surveyed"
         );
         Ok(Ok(Self {

@@ -174,7 +174,7 @@ impl<'a, S: Space> Search<'a, S> {
         while batch.len() < size {
             let wanted = match partial.len() {
                 0 => 0,
-                _ if self.turn % 2 == 0 => 0,
+                _ if self.turn.is_multiple_of(2) => 0,
                 known => partial[SHARES[self.turn / 2 % SHARES.len()].min(known - 1)],
             };
             self.turn += 1;

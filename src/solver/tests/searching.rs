@@ -60,9 +60,9 @@ fn staged(
             let mut answers = Vec::new();
             for candidate in candidates {
                 screened.push(candidate.clone());
-                let passed = tests(passes(candidate));
-                let all = passed == failing;
-                answers.push(Answer { passed, stages: stages(candidate) });
+                let answer = Answer { passed: tests(passes(candidate)), stages: stages(candidate) };
+                let all = answer.passed == failing;
+                answers.push(answer);
                 if all {
                     break;
                 }
