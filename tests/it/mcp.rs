@@ -272,15 +272,20 @@ fn endless() -> Value {
     Value::Object(files)
 }
 
-/// Processes that a process has started and that still run.
-fn children(parent: u32) -> Vec<String> {
-    let tasks = std::fs::read_dir(format!("/proc/{parent}/task")).unwrap();
-    let of_task = |task: std::io::Result<std::fs::DirEntry>| {
-        std::fs::read_to_string(task.unwrap().path().join("children")).unwrap_or_default()
-    };
+/// Sandboxes of a server that still run: children of the one process that it forks them from, which
+/// itself stays.
+fn sandboxes(server: u32) -> Vec<u32> {
+    children(server).into_iter().flat_map(children).collect()
+}
+
+fn children(parent: u32) -> Vec<u32> {
+    // A process may end while it is looked at.
+    let tasks = std::fs::read_dir(format!("/proc/{parent}/task")).into_iter().flatten().flatten();
     tasks
-        .map(of_task)
-        .flat_map(|list| list.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
+        .filter_map(|task| std::fs::read_to_string(task.path().join("children")).ok())
+        .flat_map(|list| {
+            list.split_whitespace().filter_map(|id| id.parse().ok()).collect::<Vec<u32>>()
+        })
         .collect()
 }
 
@@ -298,7 +303,7 @@ fn a_call_tells_its_progress_and_ends_its_run_when_it_is_cancelled() {
     assert_eq!(progress["method"], "notifications/progress", "{progress}");
     assert_eq!(progress["params"]["progressToken"], "p");
     let deadline = Instant::now() + PATIENCE;
-    while children(client.child.id()).is_empty() {
+    while sandboxes(client.child.id()).is_empty() {
         assert!(Instant::now() < deadline, "the parser was never started");
         std::thread::yield_now();
     }
@@ -307,7 +312,7 @@ fn a_call_tells_its_progress_and_ends_its_run_when_it_is_cancelled() {
         &json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": cancel })
             .to_string(),
     );
-    while !children(client.child.id()).is_empty() {
+    while !sandboxes(client.child.id()).is_empty() {
         assert!(Instant::now() < deadline, "the parser still runs");
         std::thread::yield_now();
     }
