@@ -60,7 +60,10 @@ fn measure(repo: &Path, scratch: &Path, bugs: usize, files: usize) -> anyhow::Re
     let minima = Minima { changed_files: files, ..Minima::default() };
     let mut known = BTreeSet::new();
     let mut rows = Vec::new();
-    println!("{:>8} {:>8} {:>8} {:>8} {:>6}  bug", "inject", "check", "total", "floor", "tests");
+    println!(
+        "{:>8} {:>8} {:>8} {:>8} {:>6} {:>6}  bug",
+        "inject", "check", "total", "floor", "tests", "runs"
+    );
     for seed in 0..bugs as u64 {
         let request = injector::Request {
             strategy: Strategy::Mixed,
@@ -71,7 +74,7 @@ fn measure(repo: &Path, scratch: &Path, bugs: usize, files: usize) -> anyhow::Re
             passing_tests: minima.passing_tests,
             candidates: 60,
         };
-        let start = cpu_seconds(&harness, sandbox);
+        let (start, runs) = (cpu_seconds(&harness, sandbox), harness.spent().sandboxes);
         let injected =
             injector::inject(&harness, &languages, &request, &|digest| known.contains(digest))?;
         let inject = cpu_seconds(&harness, sandbox) - start;
@@ -90,8 +93,9 @@ fn measure(repo: &Path, scratch: &Path, bugs: usize, files: usize) -> anyhow::Re
         let floor = floor(&harness, &injected.artifact, files)?;
         let total = inject + check;
         println!(
-            "{inject:8.2} {check:8.2} {total:8.2} {floor:8.2} {:>6}  {}",
+            "{inject:8.2} {check:8.2} {total:8.2} {floor:8.2} {:>6} {:>6}  {}",
             report.fail_to_pass.len() + report.pass_to_pass.len(),
+            (harness.spent().sandboxes - runs) / 2,
             injected.summary
         );
         rows.push((inject, check, total, floor));
