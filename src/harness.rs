@@ -15,7 +15,7 @@ pub use instruments::{Coverage, Screened};
 use crate::runner::Runner;
 use crate::sandbox::{self, Cancel, Limits, Sandbox, Tier};
 use crate::store::{self, Store};
-use crate::tree::{Changes, RelPath, Tree};
+use crate::tree::Changes;
 use crate::verdict::Verdicts;
 use crate::workspace::Base;
 use std::path::{Path, PathBuf};
@@ -265,10 +265,5 @@ impl Harness {
         let mut spent = self.spent.lock().unwrap_or_else(PoisonError::into_inner);
         spent.cpu += cpu;
         spent.sandboxes += 1;
-    }
-
-    /// The file as it was before any change.
-    pub fn original(&self, path: &RelPath) -> Option<crate::tree::File> {
-        self.base.read(path)
     }
 }

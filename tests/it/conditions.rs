@@ -160,7 +160,7 @@ fn a_suite_in_which_nothing_passes_is_refused() {
 }
 
 #[test]
-fn tests_of_an_installed_copy_are_refused() {
+fn code_that_the_tests_take_from_another_copy_is_not_played_on() {
     // The tests put another copy of the package first on the path: edits of the repository's own
     // copy take no effect.
     let bench = bench_of(

@@ -240,7 +240,7 @@ fn artifact_files_in_a_patch_have_no_power() {
 }
 
 #[test]
-fn stale_or_sourceless_byte_code_is_refused() {
+fn byte_code_in_a_patch_has_no_power() {
     let bench = pytest_bench("cheated");
     check(
         &bench,
