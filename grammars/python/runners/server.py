@@ -4,15 +4,26 @@ One request a line on standard input, one reply a line on standard output, both 
 says that the server is ready. Nothing of the tree is ever loaded here. What a run leaves behind is
 removed; where that cannot be done the reply says `dirty`, and the server must not be used again.
 """
+import importlib
 import os
 import sys
 
 import ssr_driver
 
+
+def load_plugins():
+    """Those of pytest itself: every run would load them."""
+    for name in getattr(sys.modules.get("_pytest.config"), "default_plugins", ()):
+        importlib.import_module("_pytest." + name)
+
+
+load_plugins()
 KNOWN = set(sys.modules)  # what a run that begins in a process of its own has loaded, too
 
+import atexit  # noqa: E402
 import binascii  # noqa: E402
 import gc  # noqa: E402
+import inspect  # noqa: E402
 import json  # noqa: E402
 import resource  # noqa: E402,F401
 import shutil  # noqa: E402
@@ -193,6 +204,16 @@ def become_run(requests, replies, expose):
     sys.modules["__main__"] = sys.modules.pop("ssr_driver")
 
 
+def leave(status):
+    """As the interpreter does at its end, but for taking itself apart: the report is written by then."""
+    if "threading" in sys.modules:
+        sys.modules["threading"]._shutdown()
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(status)
+
+
 def serve():
     """Returns in a child only, with what it is to run."""
     if os.getppid() != 1 or os.uname().nodename != "sandbox":
@@ -216,7 +237,9 @@ def serve():
     if loaded:
         raise SystemExit("modules of the tree are loaded already: %s" % ", ".join(sorted(loaded)))
     place, files = Place(), ssr_fork.Files()
+    inspect.getmodule(serve.__code__)  # fills its table of all modules, which every traceback needs
     gc.collect()
+    getattr(gc, "freeze", gc.collect)()
     told = 0.0
 
     def reply(used=0.0, **answer):
@@ -258,4 +281,4 @@ def serve():
 if __name__ == "__main__":
     job = serve()
     if job:
-        sys.exit(ssr_driver.run(*job))
+        leave(ssr_driver.run(*job))
