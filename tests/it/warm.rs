@@ -61,7 +61,7 @@ fn pytest() -> Bench {
 fn acting(body: &str) -> Changes {
     writing(
         "pkg/act.py",
-        &format!("import os, sys, time\n\ndef act():\n    {}\n", body.replace('\n', "\n    ")),
+        format!("import os, sys, time\n\ndef act():\n    {}\n", body.replace('\n', "\n    ")),
     )
 }
 
@@ -212,7 +212,11 @@ fn a_warm_run_lays_files_as_a_plain_one_does() {
         new,
     ] {
         check_same(&bench, &changes, &["tests/test_act.py", "tests/test_clean.py"]);
-        check_same(&bench, &acting(&format!("return 3 # {}", bench.harness.spent().runs)), &["tests/test_act.py"]);
+        check_same(
+            &bench,
+            &acting(&format!("return 3 # {}", bench.harness.spent().runs)),
+            &["tests/test_act.py"],
+        );
         check_clean(&bench);
     }
     check_same(&bench, &deleted, &["tests/test_act.py"]);
