@@ -125,6 +125,8 @@ impl Harness {
             if state.failures >= TRIES || state.soiled >= TRIES {
                 return Ok(None);
             }
+            let old = state.idle.extract_if(.., |process| process.is_old()).collect::<Vec<_>>();
+            state.alive -= old.len();
             if let Some(process) = state.idle.pop() {
                 return Ok(Some(process));
             }
@@ -196,6 +198,10 @@ fn converse(
 }
 
 impl Process {
+    fn is_old(&self) -> bool {
+        self.runs >= RUNS || self.born.elapsed() >= AGE
+    }
+
     fn ask(&mut self, line: &[u8], limit: Duration, cancel: &Cancel) -> Result<Vec<u8>, Failure> {
         match self.conversation.ask(line, limit, cancel) {
             Ok(Reply::Line(line)) => Ok(line),
@@ -222,7 +228,7 @@ impl Warm {
 
     /// A run was made: the process serves again unless something of the run is still there.
     fn back(&self, process: Process, dirty: &[String]) {
-        let old = process.runs >= RUNS || process.born.elapsed() >= AGE;
+        let old = process.is_old();
         let mut state = self.state();
         state.failures = 0;
         if let Some(first) = dirty.first() {
