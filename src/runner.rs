@@ -17,12 +17,14 @@ mod script;
 mod settings;
 mod spec;
 mod sway;
+mod switch;
 #[cfg(test)]
 mod tests;
 
 pub use canary::Canary;
 pub use instrument::{Instrument, Lines, Reach, Trial};
 pub use report::NoReport;
+pub use switch::{Piece, Purpose, Switch, Tried, Versions, Woven};
 
 use crate::sandbox::Mount;
 use crate::tree::{PathRefusal, RelPath, Tree};

@@ -174,7 +174,7 @@ impl Runner {
         self.assembled("screen.py", parts, request)
     }
 
-    fn assembled(
+    pub(super) fn assembled(
         &self,
         program: &str,
         parts: Vec<(&str, Vec<u8>)>,
