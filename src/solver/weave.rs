@@ -212,8 +212,11 @@ fn places(parsed: &Parsed, switch: &Switch) -> Vec<(Span, bool)> {
             && free(statement.function)
             && !parsed.is_test_code(statement.range.start)
     });
+    let blocks: BTreeSet<usize> = parsed.blocks().iter().map(|block| block.range.start).collect();
     let values = parsed.choices().iter().filter(|span| {
-        free(parsed.function_at(span.start)) && !parsed.is_test_code(span.start)
+        !blocks.contains(&span.start)
+            && free(parsed.function_at(span.start))
+            && !parsed.is_test_code(span.start)
     });
     let mut places: Vec<(Span, bool)> = statements
         .map(|statement| (statement.range.clone(), false))
@@ -224,13 +227,22 @@ fn places(parsed: &Parsed, switch: &Switch) -> Vec<(Span, bool)> {
     places
 }
 
-/// The lines of a span down to where a block opens in it.
+/// The lines of a span down to where a block opens in it, or a case begins.
 fn lines(parsed: &Parsed, span: &Span) -> Vec<u32> {
-    let first = parsed.line_of(span.start);
+    let inside = |start: &usize| span.start < *start && *start < span.end;
     let from = parsed.blocks().partition_point(|block| block.range.start <= span.start);
-    let block = parsed.blocks().get(from).filter(|block| block.range.start < span.end);
-    let end = block.map_or(span.end.saturating_sub(1), |block| block.range.start);
-    (first..=parsed.line_of(end.max(span.start))).collect()
+    let block = parsed.blocks().get(from).map(|block| block.range.start).filter(inside);
+    let from = parsed.choices().partition_point(|choice| choice.start <= span.start);
+    let choice = parsed.choices().get(from).map(|choice| choice.start).filter(inside);
+    let first = parsed.line_of(span.start);
+    let last = match (block, choice) {
+        (_, Some(choice)) if block.is_none_or(|block| choice <= block) => {
+            parsed.line_of(choice) - 1
+        }
+        (Some(block), _) => parsed.line_of(block),
+        (None, _) => parsed.line_of(span.end.saturating_sub(1)),
+    };
+    (first..=last.max(first)).collect()
 }
 
 /// The text with pieces put before and behind spans. Spans nest or are apart, and come sorted by start,

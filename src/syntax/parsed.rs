@@ -70,7 +70,7 @@ impl Parsed {
         &self.lists.imports
     }
 
-    /// The values of a match's arms that are no blocks, in source order.
+    /// The values of a match's arms, blocks or expressions, in source order.
     pub fn choices(&self) -> &[Span] {
         &self.lists.choices
     }

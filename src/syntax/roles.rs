@@ -41,7 +41,7 @@ pub(super) enum Flag {
     Branch = 1 << 13,
     /// Holds tests inside a code file.
     Suite = 1 << 14,
-    /// The value of one case of many, where it needs no block of its own.
+    /// The value of one case of many: a block or an expression.
     Choice = 1 << 15,
 }
 

@@ -22,7 +22,7 @@ pub(super) struct Lists {
     pub(super) comments: Vec<Span>,
     /// Tests and suites, the outermost ones, in source order.
     pub(super) test_code: Vec<Span>,
-    /// Values of cases that are no blocks.
+    /// Values of a match's arms.
     pub(super) choices: Vec<Span>,
     /// Names where they are declared, in source order.
     pub(super) declared: Vec<Span>,
@@ -175,7 +175,7 @@ impl Walk<'_> {
                 self.lists.declared.push(node.byte_range());
             }
         }
-        if roles.is(Flag::Choice) && !roles.is(Flag::Block) {
+        if roles.is(Flag::Choice) {
             self.lists.choices.push(node.byte_range());
         }
         if roles.is(Flag::Branch)
