@@ -62,7 +62,7 @@ fn measure(repo: &Path, scratch: &Path, bugs: usize, files: usize) -> anyhow::Re
     let mut rows = Vec::new();
     println!(
         "{:>8} {:>8} {:>8} {:>8} {:>6} {:>6}  bug",
-        "inject", "check", "total", "floor", "tests", "runs"
+        "inject", "check", "total", "floor", "tests", "warm"
     );
     for seed in 0..bugs as u64 {
         let request = injector::Request {
@@ -74,7 +74,7 @@ fn measure(repo: &Path, scratch: &Path, bugs: usize, files: usize) -> anyhow::Re
             passing_tests: minima.passing_tests,
             candidates: 60,
         };
-        let (start, runs) = (cpu_seconds(&harness, sandbox), harness.spent().sandboxes);
+        let (start, runs) = (cpu_seconds(&harness, sandbox), harness.spent());
         let injected =
             injector::inject(&harness, &languages, &request, &|digest| known.contains(digest))?;
         let inject = cpu_seconds(&harness, sandbox) - start;
@@ -95,7 +95,7 @@ fn measure(repo: &Path, scratch: &Path, bugs: usize, files: usize) -> anyhow::Re
         println!(
             "{inject:8.2} {check:8.2} {total:8.2} {floor:8.2} {:>6} {:>6}  {}",
             report.fail_to_pass.len() + report.pass_to_pass.len(),
-            (harness.spent().sandboxes - runs) / 2,
+            format!("{}/{}", harness.spent().runs - runs.runs, harness.spent().warm - runs.warm),
             injected.summary
         );
         rows.push((inject, check, total, floor));

@@ -14,6 +14,7 @@ mod own_copies;
 mod python;
 mod report;
 mod script;
+mod server;
 mod settings;
 mod spec;
 mod sway;
@@ -24,6 +25,8 @@ mod tests;
 pub use canary::Canary;
 pub use instrument::{Instrument, Lines, Reach, Trial};
 pub use report::NoReport;
+pub use script::Chosen;
+pub use server::{Served, Server};
 pub use switch::{Piece, Purpose, Switch, Tried, Versions, Woven};
 
 use crate::sandbox::Mount;
@@ -211,6 +214,15 @@ impl Runner {
         }
         let calls = self.0.crates.calls(test_files, excluded);
         script::fill(&self.0.spec, test_files, excluded, &calls)
+    }
+
+    /// What a script runs that is, byte for byte, one of [`script`](Self::script)'s; `None` for others.
+    pub fn own_script(&self, script: &[u8]) -> Option<Chosen> {
+        if self.0.command.is_some() {
+            return None;
+        }
+        let chosen = script::chosen(&self.0.spec, script)?;
+        (self.script(&chosen.files, &chosen.excluded) == script).then_some(chosen)
     }
 
     /// A Python 3 program (standard library only): log of `script` to `{id: "passed" | "failed"}`.

@@ -179,6 +179,20 @@ pub struct Session {
     root: PathBuf,
 }
 
+/// A command that is asked line by line. Dropping it ends everything inside.
+#[derive(Debug)]
+pub struct Conversation(native::Talk);
+
+/// What came of a question.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reply {
+    /// A line of the command's standard output, less its end.
+    Line(Vec<u8>),
+    /// The conversation is over, and everything inside is gone: how the command ended, and the user
+    /// and system time of all of it.
+    Over { end: End, cpu: Duration },
+}
+
 /// What changed in the tree during a session: the upper directory read by the init process.
 #[derive(Clone, Debug, Default)]
 pub struct ChangeSet {
@@ -257,9 +271,25 @@ impl Session {
         self.live.changes()
     }
 
+    /// Starts a command whose standard input is ours to write; the step's own must be empty and its
+    /// standard error merged. Its deadline bounds the whole conversation.
+    pub fn converse(self, step: &Step) -> Result<Conversation, Error> {
+        native::Talk::begin(self.live, step).map(Conversation)
+    }
+
     /// Where a path of the tree is inside.
     pub fn path_of(&self, path: &RelPath) -> PathBuf {
         self.root.join(path.as_str())
+    }
+}
+
+impl Conversation {
+    /// Writes a line, which must not hold an end of line, and waits for the next line of the command's
+    /// output; of the first one where `line` is empty, which writes nothing. A command that does not
+    /// answer within `limit`, answers with more than the view's limit on output, or is cancelled, is
+    /// ended.
+    pub fn ask(&mut self, line: &[u8], limit: Duration, cancel: &Cancel) -> Result<Reply, Error> {
+        self.0.ask(line, limit, cancel)
     }
 }
 

@@ -59,18 +59,27 @@ impl<'a> Case<'a> {
         Ok((patch, below.then(&changes)))
     }
 
-    /// Runs the artifact's script and parser on base + `changes`.
-    pub(super) fn run(
+    /// What the artifact's script and parser say of base + `changes`: asked before, or in a warm process,
+    /// where that is possible.
+    pub(super) fn run(&mut self, changes: &Changes) -> Result<Result<Verdicts, NoVerdict>, Error> {
+        let run = self.harness.run_warm(changes, self.program(), None)?;
+        self.cpu += run.cpu;
+        Ok(run.verdicts)
+    }
+
+    /// The same, run anew in a sandbox and processes of its own.
+    pub(super) fn run_fresh(
         &mut self,
         changes: &Changes,
         how: How,
-        fresh: bool,
     ) -> Result<Result<Verdicts, NoVerdict>, Error> {
-        let program =
-            Program { script: &self.artifact.test_script, parser: &self.artifact.test_parser };
-        let run = self.harness.run(changes, program, how, fresh)?;
+        let run = self.harness.run(changes, self.program(), how, true)?;
         self.cpu += run.cpu;
         Ok(run.verdicts)
+    }
+
+    fn program(&self) -> Program<'a> {
+        Program { script: &self.artifact.test_script, parser: &self.artifact.test_parser }
     }
 
     /// Originally passing tests that fail in `verdicts`. Missing is not failed.

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 /// On the original, the parser turns the script's log into a map from ids to known statuses
 /// (paper, check 2).
 pub(super) fn parser(case: &mut Case<'_>) -> Result<Finding, Error> {
-    Ok(match case.run(&Changes::new(), How::CHECK, false)? {
+    Ok(match case.run(&Changes::new())? {
         Ok(verdicts) => {
             let detail = format!("{} tests reported on the original", verdicts.len());
             case.original = verdicts;
@@ -37,7 +37,7 @@ pub(super) fn test_script(case: &Case<'_>) -> Finding {
 /// Enough originally passing tests fail with the bug (paper, check 5).
 pub(super) fn bug(case: &mut Case<'_>) -> Result<Finding, Error> {
     let bug = case.bug.clone();
-    let verdicts = match case.run(&bug, How::CHECK, false)? {
+    let verdicts = match case.run(&bug)? {
         Ok(verdicts) => verdicts,
         Err(problem) => return Ok(Err(format!("with the bug: {problem}"))),
     };
@@ -70,12 +70,14 @@ fn unseen_by_us(case: &mut Case<'_>) -> Result<Option<String>, Error> {
         return Ok(None);
     }
     let (script, parser) = (runner.script(&files, &[]), runner.parser());
-    if parser == case.artifact.test_parser && is_ours(&case.artifact.test_script, &script) {
+    let theirs = &case.artifact.test_script;
+    let ours = || runner.own_script(theirs).is_some_and(|chosen| chosen.files == files);
+    if parser == case.artifact.test_parser && (*theirs == script || ours()) {
         return Ok(None);
     }
     let program = Program { script: &script, parser: &parser };
-    let without = harness.run(&Changes::new(), program, How::CHECK, false)?;
-    let with = harness.run(&case.bug, program, How::CHECK, false)?;
+    let without = harness.run_warm(&Changes::new(), program, None)?;
+    let with = harness.run_warm(&case.bug, program, None)?;
     case.cpu += without.cpu + with.cpu;
     let Ok(before) = without.verdicts else { return Ok(None) };
     let passing = before.with(Outcome::Passed);
@@ -91,21 +93,10 @@ fn unseen_by_us(case: &mut Case<'_>) -> Result<Option<String>, Error> {
     }))
 }
 
-/// Whether a script is the runner's own, for whatever tests it excludes.
-fn is_ours(script: &[u8], ours: &[u8]) -> bool {
-    let frame = |text: &[u8]| -> Vec<String> {
-        let text = String::from_utf8_lossy(text).into_owned();
-        let (head, rest) = text.split_once("\"excluded\": [").unwrap_or((&text, ""));
-        let tail = rest.split_once("END_OF_TESTS\n").map_or("", |(_, tail)| tail);
-        vec![head.to_owned(), tail.to_owned()]
-    };
-    frame(script) == frame(ours)
-}
-
 /// With the weakening, some failing tests pass again and nothing else fails (paper, check 6).
 pub(super) fn weakening(case: &mut Case<'_>) -> Result<Finding, Error> {
     let weakened = case.bug_and_weakening.clone();
-    let verdicts = match case.run(&weakened, How::CHECK, false)? {
+    let verdicts = match case.run(&weakened)? {
         Ok(verdicts) => verdicts,
         Err(problem) => return Ok(Err(format!("with bug and weakening: {problem}"))),
     };
@@ -134,7 +125,7 @@ pub(super) fn inverse_mutation(case: &mut Case<'_>) -> Result<Finding, Error> {
             changes.restore(path);
         }
         let name = unit.first().map(ToString::to_string).unwrap_or_default();
-        let verdicts = match case.run(&changes, How::CHECK, false)? {
+        let verdicts = match case.run(&changes)? {
             Ok(verdicts) => verdicts,
             Err(problem) => {
                 return Ok(Err(format!("with only {name} restored: {problem}")));
@@ -158,7 +149,7 @@ pub(super) fn stability(case: &mut Case<'_>) -> Result<Finding, Error> {
     let bug = case.bug.clone();
     for hash_seed in [1, 2] {
         let how = How { hash_seed, audience: Audience::Check };
-        let failing = match case.run(&bug, how, true)? {
+        let failing = match case.run_fresh(&bug, how)? {
             Ok(verdicts) => case.broken_by(&verdicts),
             Err(problem) => return Ok(Err(format!("with the bug, run again: {problem}"))),
         };
@@ -173,7 +164,7 @@ pub(super) fn stability(case: &mut Case<'_>) -> Result<Finding, Error> {
         );
     }
     let how = How { hash_seed: 1, audience: Audience::Check };
-    Ok(match case.run(&Changes::new(), how, true)? {
+    Ok(match case.run_fresh(&Changes::new(), how)? {
         Ok(verdicts) if verdicts == case.original => {
             Ok("3 runs with the bug agree, and 2 of the original".to_owned())
         }

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 /// Longest log that is parsed, bytes. A longer one gives no verdict: a cut log would lie.
-const LOG: usize = 16 << 20;
+pub(super) const LOG: usize = 16 << 20;
 /// Where the script lies inside.
 const SCRIPT: &str = "/tmp/ssr/test_script.sh";
 
@@ -87,9 +87,17 @@ impl Harness {
         parser: &[u8],
         limit: Duration,
     ) -> Result<ScriptRun, Error> {
-        let mut cpu = finished.cpu;
-        self.spend(cpu);
-        let verdicts = if let Some(problem) = problem(&finished, limit) {
+        self.spend(finished.cpu);
+        self.note_spent(|spent| spent.runs += 1);
+        let problem = problem(&finished, limit);
+        let Finished { stdout, wall, cpu, .. } = finished;
+        self.judge(Raw { log: stdout.head, problem, wall, cpu }, parser)
+    }
+
+    /// The verdicts of a log, unless there is a problem with the run already.
+    pub(super) fn judge(&self, raw: Raw, parser: &[u8]) -> Result<ScriptRun, Error> {
+        let Raw { log, problem, wall, mut cpu } = raw;
+        let verdicts = if let Some(problem) = problem {
             Err(problem)
         } else {
             let bench = parsing::Bench {
@@ -98,7 +106,7 @@ impl Harness {
                 tools: self.runner.tools(),
                 cancel: &self.cancel,
             };
-            let (verdicts, parsing) = bench.parse(parser, &finished.stdout.head)?;
+            let (verdicts, parsing) = bench.parse(parser, &log)?;
             self.spend(parsing);
             cpu += parsing;
             verdicts
@@ -107,8 +115,16 @@ impl Harness {
         if self.cancel.is_cancelled() {
             return Err(Error::Cancelled);
         }
-        Ok(ScriptRun { verdicts, log: finished.stdout.head.into(), wall: finished.wall, cpu })
+        Ok(ScriptRun { verdicts, log: log.into(), wall, cpu })
     }
+}
+
+/// What a run gave before its log is read.
+pub(super) struct Raw {
+    pub(super) log: Vec<u8>,
+    pub(super) problem: Option<NoVerdict>,
+    pub(super) wall: Duration,
+    pub(super) cpu: Duration,
 }
 
 /// Limits of a script run: the whole log is kept.

@@ -4,11 +4,12 @@
 //! A run costs little more than a screen of one candidate in a sandbox of its own, and the run of the
 //! bug is needed anyway: so candidates are not screened first.
 
-use crate::harness::{Baseline, Error, Harness, How, Program, ScriptRun};
+use crate::harness::{Baseline, Error, Harness, Program, ScriptRun};
 use crate::tree::{Changes, RelPath};
 use crate::verdict::{Outcome, TestId, Verdicts};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::time::Duration;
 
 pub(super) struct Bench<'a> {
     harness: &'a Harness,
@@ -99,10 +100,24 @@ impl<'a> Bench<'a> {
         self.harness.runner().script(test_files, &excluded)
     }
 
-    /// The run that the checks will ask for.
+    /// The run that the checks will ask for, cut sooner: a candidate that hangs is no bug of ours.
     pub(super) fn run(&self, changes: &Changes, plan: &Plan) -> Result<ScriptRun, Error> {
         let program = Program { script: &plan.script, parser: &self.parser };
-        self.harness.run(changes, program, How::CHECK, false)
+        let limit = if changes.is_empty() { None } else { self.patience(plan) };
+        self.harness.run_warm(changes, program, limit)
+    }
+
+    /// Ten times what the tests take on the original beside what a run needs in order to start; `None`
+    /// where that is not known.
+    fn patience(&self, plan: &Plan) -> Option<Duration> {
+        let seconds = |id| self.baseline.durations.get(id).copied();
+        let tests = plan.passing.iter().map(seconds).sum::<Option<f64>>()?;
+        let others = self.baseline.durations.values().sum::<f64>();
+        // What a run of everything takes beside its tests: start, imports, collection.
+        let start = (self.baseline.seconds - others).max(0.0);
+        #[expect(clippy::cast_precision_loss, reason = "numbers of files")]
+        let share = plan.test_files.len() as f64 / self.test_files.len().max(1) as f64;
+        Duration::try_from_secs_f64(2.0 + 10.0 * tests + 3.0 * start * share).ok()
     }
 }
 

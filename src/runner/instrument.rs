@@ -161,7 +161,12 @@ impl Runner {
         if text.is_empty() || driver.is_empty() {
             return None;
         }
-        let parts = vec![(program, text.into()), ("ssr_driver.py", driver.into())];
+        let fork = embedded::file(&spec.language, "fork.py");
+        let parts = vec![
+            (program, text.into()),
+            ("ssr_driver.py", driver.into()),
+            ("ssr_fork.py", fork.into()),
+        ];
         Some(self.assembled(program, parts, request))
     }
 

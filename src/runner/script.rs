@@ -6,6 +6,13 @@ use crate::tree::RelPath;
 use crate::verdict::TestId;
 use std::collections::BTreeMap;
 
+/// The tests that a script runs: those of these files, less the excluded ids.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Chosen {
+    pub files: Vec<RelPath>,
+    pub excluded: Vec<TestId>,
+}
+
 /// The script of a framework: its template with the driver, the chosen tests and the tool's `calls` in
 /// the places that `@NAME@` marks. A place stands alone on its line and takes any number of lines.
 pub(super) fn fill(
@@ -32,6 +39,22 @@ pub(super) fn fill(
     let mut script = filled.collect::<Vec<_>>().join("\n");
     script.push('\n');
     script.into_bytes()
+}
+
+/// What a script of ours says that it runs. Not proof that the script is ours.
+pub(super) fn chosen(spec: &Spec, script: &[u8]) -> Option<Chosen> {
+    #[derive(serde::Deserialize)]
+    struct Tests {
+        files: Vec<String>,
+        excluded: Vec<TestId>,
+    }
+    let template = embedded::file(&spec.language, &spec.script.template);
+    let (before, _) = template.split_once("\n@TESTS@\n")?;
+    let opening = format!("\n{}\n", before.rsplit('\n').next()?);
+    let (_, tests) = std::str::from_utf8(script).ok()?.split_once(&opening)?;
+    let tests: Tests = serde_json::Deserializer::from_str(tests).into_iter().next()?.ok()?;
+    let files = tests.files.iter().map(|file| RelPath::parse(file.as_bytes()).ok());
+    Some(Chosen { files: files.collect::<Option<_>>()?, excluded: tests.excluded })
 }
 
 /// `text` as one word of a shell.

@@ -1,9 +1,10 @@
 //! Other systems than Linux: refused, with what to do.
 
-use super::{Cancel, ChangeSet, Error, Finished, Step, Unavailable, View};
+use super::{Cancel, ChangeSet, Error, Finished, Reply, Step, Unavailable, View};
 use std::convert::Infallible;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// There is none.
 #[derive(Debug)]
@@ -40,6 +41,24 @@ impl Live {
     }
 
     pub(super) fn changes(&mut self) -> Result<ChangeSet, Error> {
+        match self.0 {}
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct Talk(Infallible);
+
+impl Talk {
+    pub(super) fn begin(live: Live, _step: &Step) -> Result<Self, Error> {
+        match live.0 {}
+    }
+
+    pub(super) fn ask(
+        &mut self,
+        _line: &[u8],
+        _limit: Duration,
+        _cancel: &Cancel,
+    ) -> Result<Reply, Error> {
         match self.0 {}
     }
 }

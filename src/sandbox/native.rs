@@ -18,19 +18,21 @@ mod readback;
 mod seccomp;
 mod supervisor;
 mod system;
+mod talk;
 mod upper;
 mod view;
 mod wire;
 mod write;
 
 use super::{
-    Access, Cancel, Captured, ChangeSet, Collected, End, Error, Finished, Limits, Mount, Step,
-    Unavailable, View,
+    Access, Cancel, Captured, ChangeSet, Collected, End, Error, Finished, Limits, Mount, Reply,
+    Step, Unavailable, View,
 };
 use std::path::Path;
 use std::sync::Arc;
 
 pub(super) use supervisor::Live;
+pub(super) use talk::Talk;
 
 /// What was found out about this machine once.
 #[derive(Debug)]

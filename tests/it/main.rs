@@ -30,4 +30,5 @@ mod store;
 mod support;
 mod tidy;
 mod untouched;
+mod warm;
 mod workspace;

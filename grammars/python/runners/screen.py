@@ -4,86 +4,13 @@ The framework is imported once; each candidate runs in a fork, in a process grou
 time limit. One JSON line a candidate; ends after the first that passes every test. A filter only:
 what passes here is run again by the script.
 """
-import base64
 import gc
 import json
 import os
-import signal
 import sys
-import time
 
 import ssr_driver
-
-
-class Files:
-    """Lays a candidate's files over the tree and takes them away again."""
-
-    def __init__(self):
-        # No two versions of a file may share a time: bytecode is matched by time and size.
-        self.clock = int(time.time()) + 1000
-        self.saved = []
-
-    def lay(self, changes):
-        for path, content in changes.items():
-            try:
-                with open(path, "rb") as source:
-                    before = (source.read(), os.stat(path))
-            except OSError:
-                before = None
-            self.saved.append((path, before))
-            if content is None:
-                if before:
-                    os.unlink(path)
-                continue
-            folder = os.path.dirname(path)
-            if folder:
-                os.makedirs(folder, exist_ok=True)
-            self.put(path, base64.b64decode(content))
-
-    def put(self, path, content):
-        with open(path, "wb") as target:
-            target.write(content)
-        self.clock += 1
-        os.utime(path, (self.clock, self.clock))
-
-    def restore(self):
-        while self.saved:
-            path, before = self.saved.pop()
-            if before is None:
-                if os.path.exists(path):
-                    os.unlink(path)
-            else:
-                content, status = before
-                self.put(path, content)
-                os.chmod(path, status.st_mode & 0o777)
-
-
-class TimeUp(Exception):
-    pass
-
-
-def ring(signum, frame):
-    raise TimeUp
-
-
-def wait(child, seconds):
-    """Whether the child ended in time; nothing of its group is left either way."""
-    signal.signal(signal.SIGALRM, ring)
-    try:
-        signal.setitimer(signal.ITIMER_REAL, seconds)
-        os.waitpid(child, 0)
-        ended = True
-    except TimeUp:
-        ended = False
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-    try:
-        os.killpg(child, signal.SIGKILL)
-    except OSError:
-        pass
-    if not ended:
-        os.waitpid(child, 0)
-    return ended
+import ssr_fork
 
 
 def passed(report):
@@ -121,7 +48,6 @@ def stages(path):
 
 
 def run_child(request, report):
-    os.setpgid(0, 0)
     nothing = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
         os.dup2(nothing, descriptor)
@@ -147,7 +73,7 @@ def main(request, output):
         raise SystemExit("modules of the tree are loaded already: %s" % ", ".join(sorted(loaded)))
     report = os.path.join(os.path.dirname(os.path.abspath(output)), "report")
     wanted = set(request["tests"])
-    files = Files()
+    files = ssr_fork.Files()
     gc.collect()
     getattr(gc, "freeze", gc.collect)()
     with open(output, "w", encoding="ascii") as out:
@@ -158,14 +84,14 @@ def main(request, output):
             files.lay(changes)
             sys.stdout.flush()
             sys.stderr.flush()
-            child = os.fork()
+            child = ssr_fork.fork()
             if child == 0:
                 try:
                     out.close()
                     run_child(request, report)
                 finally:
                     os._exit(0)
-            ended = wait(child, request["seconds"])
+            ended, _, _ = ssr_fork.wait(child, request["seconds"])
             files.restore()
             found = passed(report)
             reached = stages(report + ".stages")

@@ -38,6 +38,8 @@ pub(super) struct Command<'a> {
     pub(super) filter: &'a [u8],
     pub(super) stdout: OwnedFd,
     pub(super) stderr: Option<OwnedFd>,
+    /// In place of the step's own bytes.
+    pub(super) stdin: Option<OwnedFd>,
 }
 
 /// A child that has begun to become the command.
@@ -118,6 +120,9 @@ impl Command<'_> {
     }
 
     fn stdin(&self) -> Result<OwnedFd, String> {
+        if let Some(stdin) = &self.stdin {
+            return stdin.try_clone().map_err(|error| format!("standard input: {error}"));
+        }
         if self.step.stdin.is_empty() {
             return rustix::fs::open("/dev/null", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())
                 .map_err(|errno| format!("/dev/null: {errno}"));

@@ -152,7 +152,8 @@ impl Init {
             ruleset: self.ruleset.try_clone()?,
             filter: &self.policy.filter,
             stdout: fds.next().ok_or("no standard output came with the step")?,
-            stderr: fds.next(),
+            stderr: if step.merge_stderr { None } else { fds.next() },
+            stdin: fds.next(),
         };
         command.start()
     }

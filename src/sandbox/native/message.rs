@@ -21,7 +21,8 @@ pub(super) struct Policy {
 /// What follows the policy.
 #[derive(Debug)]
 pub(super) enum Order<'a> {
-    /// With one or two file descriptors: standard output and, unless merged, standard error.
+    /// With one to three file descriptors: standard output, standard error unless merged, and
+    /// standard input where it is not the step's own bytes.
     Run(Cow<'a, Step>),
     /// End the running command. Ignored when none runs: it may cross its report.
     Stop(End),

@@ -25,19 +25,19 @@ const PATIENCE: Duration = Duration::from_mins(1);
 const SLACK: Duration = Duration::from_mins(1);
 
 /// How soon a cancellation is seen.
-const TICK: Duration = Duration::from_millis(50);
+pub(super) const TICK: Duration = Duration::from_millis(50);
 
 /// A running helper and the socket to it. The socket is also the lifeline: the helper's side ends
 /// everything when this side closes, however this process ends.
 #[derive(Debug)]
 pub(in crate::sandbox) struct Live {
     /// `None` once closed.
-    channel: Option<Channel>,
+    pub(super) channel: Option<Channel>,
     /// The helper's process, once it has begun.
     helper: Option<OwnedFd>,
     stderr: Option<OwnedFd>,
     machine: Arc<Machine>,
-    limits: Limits,
+    pub(super) limits: Limits,
     /// Whether the view is built.
     ready: bool,
 }
@@ -219,7 +219,11 @@ impl Live {
         Ok((heard, [out, err]))
     }
 
-    fn send(&mut self, message: &impl Wire, fds: &[BorrowedFd<'_>]) -> Result<(), Error> {
+    pub(super) fn send(
+        &mut self,
+        message: &impl Wire,
+        fds: &[BorrowedFd<'_>],
+    ) -> Result<(), Error> {
         match self.channel.as_ref().map(|channel| channel.send(message, fds)) {
             Some(Ok(())) => Ok(()),
             // A helper that could not even begin may have said why before it went.
@@ -231,7 +235,7 @@ impl Live {
         }
     }
 
-    fn receive(&mut self) -> Result<Report, Error> {
+    pub(super) fn receive(&mut self) -> Result<Report, Error> {
         match self.channel.as_ref().map(Channel::receive) {
             Some(Ok(Some((report, mut fds)))) => {
                 self.helper = self.helper.take().or(fds.pop());
@@ -244,7 +248,7 @@ impl Live {
     }
 
     /// The session is over: with what the helper said on its standard error, if anything.
-    fn lost(&mut self, what: &str) -> Error {
+    pub(super) fn lost(&mut self, what: &str) -> Error {
         self.close();
         let mut said = Vec::new();
         if let Some(stderr) = self.stderr.take() {
@@ -258,7 +262,7 @@ impl Live {
 
     /// Ends everything inside and waits until it has ended: the first process goes when the socket
     /// closes, its namespace with it, and the helper after that.
-    fn close(&mut self) {
+    pub(super) fn close(&mut self) {
         self.channel = None;
         if !self.has_ended(Duration::from_secs(10)) {
             self.kill();
@@ -291,7 +295,7 @@ impl Drop for Live {
     }
 }
 
-fn pipe() -> Result<(OwnedFd, OwnedFd), Error> {
+pub(super) fn pipe() -> Result<(OwnedFd, OwnedFd), Error> {
     rustix::pipe::pipe_with(PipeFlags::CLOEXEC)
         .map_err(|errno| Error::Io { what: "make a pipe", source: errno.into() })
 }

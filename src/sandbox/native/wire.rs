@@ -43,8 +43,8 @@ pub(super) use wire_struct;
 #[derive(Debug)]
 pub(super) struct Channel(UnixStream);
 
-/// At most a step's standard output and standard error travel with a frame.
-const MAX_FDS: usize = 2;
+/// At most a step's three standard streams travel with a frame.
+const MAX_FDS: usize = 3;
 
 /// Larger than any change set or step.
 const LARGEST_FRAME: usize = 2 << 30;

@@ -1,0 +1,151 @@
+//! A command that is asked line by line: both ends of its standard input and output but its own.
+
+use super::message::{Ended, Order, Report};
+use super::supervisor::{Live, TICK, pipe};
+use super::{Cancel, End, Error, Reply, Step, check};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use std::borrow::Cow;
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::time::{Duration, Instant};
+
+#[derive(Debug)]
+pub(in crate::sandbox) struct Talk {
+    live: Live,
+    /// Never blocks.
+    requests: OwnedFd,
+    replies: OwnedFd,
+    /// Read, and not handed out yet.
+    read: Vec<u8>,
+    /// How much of it is known to hold no end of line.
+    searched: usize,
+}
+
+/// What can be done without waiting.
+struct Ready {
+    reports: bool,
+    replies: bool,
+    requests: bool,
+}
+
+impl Talk {
+    pub(in crate::sandbox) fn begin(mut live: Live, step: &Step) -> Result<Self, Error> {
+        check::step(step)?;
+        if !step.merge_stderr || !step.stdin.is_empty() {
+            return Err(Error::View("a conversation has no other streams than its own".into()));
+        }
+        let (replies, replies_end) = pipe()?;
+        let (requests_end, requests) = pipe()?;
+        rustix::io::ioctl_fionbio(&requests, true)
+            .map_err(|errno| Error::Io { what: "set up a pipe", source: errno.into() })?;
+        live.send(&Order::Run(Cow::Borrowed(step)), &[replies_end.as_fd(), requests_end.as_fd()])?;
+        Ok(Self { live, requests, replies, read: Vec::new(), searched: 0 })
+    }
+
+    pub(in crate::sandbox) fn ask(
+        &mut self,
+        line: &[u8],
+        limit: Duration,
+        cancel: &Cancel,
+    ) -> Result<Reply, Error> {
+        let until = Instant::now() + limit;
+        let line = if line.is_empty() { Vec::new() } else { [line, b"\n"].concat() };
+        let mut unsent = line.as_slice();
+        loop {
+            if let Some(line) = self.next_line() {
+                return Ok(Reply::Line(line));
+            }
+            let cause = if self.read.len() as u64 > self.live.limits.output {
+                Some(End::OutputLimit)
+            } else if cancel.is_cancelled() {
+                Some(End::Cancelled)
+            } else {
+                (Instant::now() > until).then_some(End::TimedOut)
+            };
+            if let Some(cause) = cause {
+                return self.end(cause);
+            }
+            let ready = self.wait(!unsent.is_empty())?;
+            if ready.requests {
+                match rustix::io::write(&self.requests, unsent) {
+                    Ok(written) => unsent = &unsent[written..],
+                    Err(Errno::INTR | Errno::AGAIN) => {}
+                    // Nobody reads any more: the report will tell.
+                    Err(_) => unsent = &[],
+                }
+            }
+            if ready.replies {
+                if !self.drain() {
+                    return self.end(End::Exited(0));
+                }
+            } else if ready.reports {
+                return self.hear();
+            }
+        }
+    }
+
+    /// The next whole line of what was read.
+    fn next_line(&mut self) -> Option<Vec<u8>> {
+        let found = self.read[self.searched..].iter().position(|byte| *byte == b'\n');
+        let Some(found) = found else {
+            self.searched = self.read.len();
+            return None;
+        };
+        let end = std::mem::take(&mut self.searched) + found;
+        let mut line: Vec<u8> = self.read.drain(..=end).collect();
+        line.pop();
+        Some(line)
+    }
+
+    /// Reads once; false at the end of the stream.
+    fn drain(&mut self) -> bool {
+        let mut buffer = [0; 1 << 16];
+        match rustix::io::read(&self.replies, &mut buffer) {
+            Err(Errno::INTR) => true,
+            Ok(0) | Err(_) => false,
+            Ok(read) => {
+                self.read.extend_from_slice(&buffer[..read]);
+                true
+            }
+        }
+    }
+
+    fn wait(&self, sending: bool) -> Result<Ready, Error> {
+        let Some(channel) = &self.live.channel else {
+            return Err(Error::Lost("the conversation is over".into()));
+        };
+        let mut fds = vec![
+            PollFd::new(channel, PollFlags::IN),
+            PollFd::new(&self.replies, PollFlags::IN),
+            PollFd::new(&self.requests, PollFlags::OUT),
+        ];
+        fds.truncate(if sending { 3 } else { 2 });
+        let tick = Timespec { tv_sec: 0, tv_nsec: i64::from(TICK.subsec_nanos()) };
+        match poll(&mut fds, Some(&tick)) {
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(errno) => {
+                return Err(Error::Io { what: "wait for the sandbox", source: errno.into() });
+            }
+        }
+        let has = |index: usize| fds.get(index).is_some_and(|fd| !fd.revents().is_empty());
+        Ok(Ready { reports: has(0), replies: has(1), requests: has(2) })
+    }
+
+    /// Ends the command for a reason, unless it has ended by itself.
+    fn end(&mut self, cause: End) -> Result<Reply, Error> {
+        self.live.send(&Order::Stop(cause), &[])?;
+        self.hear()
+    }
+
+    /// The report on the command's end, after which nothing more can be asked.
+    fn hear(&mut self) -> Result<Reply, Error> {
+        let report = self.live.receive()?;
+        self.live.close();
+        match report {
+            Report::Ended(Ended { end, cpu, .. }) => Ok(Reply::Over { end, cpu }),
+            Report::NotStarted(program, reason) => Err(Error::NotStarted { program, reason }),
+            Report::NotWritten(path, reason) => Err(Error::NotWritten { path, reason }),
+            _ => Err(Error::Lost("it answered out of turn".into())),
+        }
+    }
+}
