@@ -221,7 +221,10 @@ impl Runner {
         if self.0.command.is_some() {
             return None;
         }
-        let chosen = script::chosen(&self.0.spec, script)?;
+        let chosen = match self.0.spec.tools {
+            ToolKind::Python => script::chosen(&self.0.spec, script)?,
+            ToolKind::Cargo => cargo::Crates::chosen_by(script::calls(&self.0.spec, script)?)?,
+        };
         (self.script(&chosen.files, &chosen.excluded) == script).then_some(chosen)
     }
 

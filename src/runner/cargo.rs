@@ -76,6 +76,21 @@ impl Crates {
         self.targets.get(file).cloned().or_else(new)
     }
 
+    /// What calls say that they run: files, and the ids that they skip.
+    pub(super) fn chosen_by(calls: &str) -> Option<script::Chosen> {
+        let mut chosen = script::Chosen { files: Vec::new(), excluded: Vec::new() };
+        for line in calls.lines().filter(|line| line.starts_with("run ")) {
+            let words = script::words(line);
+            let file = words.get(2)?;
+            chosen.files.push(RelPath::parse(file.as_bytes()).ok()?);
+            let names = words[3..].chunks(2).map(|pair| pair.get(1));
+            for name in names {
+                chosen.excluded.push(format!("{file}::{}", name?));
+            }
+        }
+        Some(chosen)
+    }
+
     /// The calls that the script template makes: one build a package, one run a test file.
     pub(super) fn calls(&self, files: &[RelPath], excluded: &[TestId]) -> String {
         let mut builds: BTreeMap<String, Vec<String>> = BTreeMap::new();

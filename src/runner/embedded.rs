@@ -27,6 +27,7 @@ embed![
     "rust/runners/cargo-test.toml",
     "rust/runners/cargo.sh",
     "rust/runners/canary_cargo.rs",
+    "rust/runners/server.py",
     "rust/runners/switch.py",
     "rust/runners/switch.rs",
 ];

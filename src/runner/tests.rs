@@ -336,6 +336,31 @@ fn a_script_quotes_what_a_shell_would_read() {
 }
 
 #[test]
+fn a_cargo_script_of_ours_is_recognised_byte_for_byte() {
+    let place = Place::new();
+    let files = [
+        ("Cargo.toml", "[package]\nname = \"a\"\n"),
+        ("tests/it's.rs", "#[test] fn a() {}"),
+        ("tests/b.rs", "#[test] fn b() {}"),
+    ];
+    let runner = place.detect(&files).unwrap();
+    let test_files = [path("tests/b.rs"), path("tests/it's.rs")];
+    let excluded = ["tests/b.rs::m::b".to_owned(), "tests/it's.rs::a".to_owned()];
+    let script = runner.script(&test_files, &excluded);
+    let chosen = runner.own_script(&script).unwrap();
+    assert_eq!(chosen.files, test_files);
+    assert_eq!(chosen.excluded, excluded);
+    for (old, new) in
+        [("set -u", "set -e"), ("--skip 'm::b'", "--skip 'm::b' 'c'"), ("\nshow\n", "\n")]
+    {
+        let text = String::from_utf8(script.clone()).unwrap();
+        assert!(text.contains(old), "{old}");
+        let changed = text.replacen(old, new, 1);
+        assert_eq!(runner.own_script(changed.as_bytes()), None, "{old}");
+    }
+}
+
+#[test]
 fn settings_say_which_files_are_tests() {
     let text = "def test_a():\n    pass\n";
     let files = [
@@ -407,8 +432,7 @@ fn a_woven_file_brings_the_roots_of_its_package_and_its_tests_their_targets() {
     let top = serde_json::json!({ ".": ["--test", "t"] });
     check("src/x.rs", "tests/t.rs::t", &["src/lib.rs", "src/x.rs"], &top);
     let a = serde_json::json!({ "a": ["--test", "u"] });
-    let roots =
-        ["a/code/root.rs", "a/code/y.rs", "a/src/bin/other/main.rs", "a/src/bin/tool.rs"];
+    let roots = ["a/code/root.rs", "a/code/y.rs", "a/src/bin/other/main.rs", "a/src/bin/tool.rs"];
     check("a/code/y.rs", "a/tests/u.rs::m::u", &roots, &a);
     assert!(request("src/x.rs", "nowhere/t.rs::t").is_none());
 }

@@ -56,13 +56,8 @@ impl Bench<'_> {
     ) -> Result<bool, Error> {
         let tests: Vec<TestId> = self.failing.iter().cloned().collect();
         let numbers = versions.numbers.clone();
-        let result = self.harness.try_versions(
-            &self.state,
-            &versions.woven,
-            numbers,
-            &tests,
-            self.usual,
-        )?;
+        let result =
+            self.harness.try_versions(&self.state, &versions.woven, numbers, &tests, self.usual)?;
         let Some(result) = result else { return Ok(false) };
         let last = result.tried.last().map_or(0, |tried| tried.number);
         let mut tried: BTreeMap<usize, _> =

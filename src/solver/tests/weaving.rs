@@ -45,8 +45,7 @@ fn weaves(old: &str, candidates: &[&str], woven: &str, alone: &[usize]) {
 #[track_caller]
 fn probes(source: &str, woven: &str, lines: &[&[u32]]) {
     let paths = BTreeSet::from([RelPath::parse(b"src/lib.rs").unwrap()]);
-    let (result, probes) =
-        weave::probes(&file(source), &Languages::builtin(), &switch(), &paths);
+    let (result, probes) = weave::probes(&file(source), &Languages::builtin(), &switch(), &paths);
     let all: String = result.files.values().map(|pieces| text(pieces)).collect();
     assert_eq!(all, woven);
     let found: Vec<&[u32]> = probes.iter().map(|(_, lines)| lines.as_slice()).collect();
