@@ -16,7 +16,7 @@
 )]
 
 use ssr_mcp::consistency::{self, Minima};
-use ssr_mcp::harness::{Harness, How, Program, Setup};
+use ssr_mcp::harness::{Harness, Program, Setup};
 use ssr_mcp::injector::{self, Strategy};
 use ssr_mcp::runner::{Machine, Overrides, Runner};
 use ssr_mcp::sandbox::{Cancel, Limits, Sandbox, Step, View};
@@ -90,12 +90,13 @@ fn measure(repo: &Path, scratch: &Path, bugs: usize, files: usize) -> anyhow::Re
             println!("{inject:8.2} {check:8.2} seed {seed}: invalid, {:?}", report.failed_check);
             continue;
         }
+        let (made, warm) = (harness.spent().runs - runs.runs, harness.spent().warm - runs.warm);
         let floor = floor(&harness, &injected.artifact, files)?;
         let total = inject + check;
         println!(
             "{inject:8.2} {check:8.2} {total:8.2} {floor:8.2} {:>6} {:>6}  {}",
             report.fail_to_pass.len() + report.pass_to_pass.len(),
-            format!("{}/{}", harness.spent().runs - runs.runs, harness.spent().warm - runs.warm),
+            format!("{warm}/{made}"),
             injected.summary
         );
         rows.push((inject, check, total, floor));
@@ -126,7 +127,7 @@ fn floor(
     files: usize,
 ) -> anyhow::Result<f64> {
     let program = Program { script: &artifact.test_script, parser: &artifact.test_parser };
-    let run = harness.run(&Changes::new(), program, How::CHECK, false)?;
+    let run = harness.run_warm(&Changes::new(), program, None)?;
     let ids: Vec<String> = run
         .verdicts
         .map_err(|problem| anyhow::anyhow!("{problem}"))?

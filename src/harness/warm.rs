@@ -76,23 +76,21 @@ impl Harness {
             })
         });
         let wall = started.elapsed();
-        let (served, log) = match served {
-            Ok(mut served) => match served.log.take() {
-                Some(log) => (served, log),
-                None => {
-                    let reason = served.unfit.unwrap_or_default();
-                    tracing::debug!(reason, "a change is not for a warm run");
-                    self.note_spent(|spent| spent.cpu += served.cpu);
-                    self.warm.gone(|_| ());
-                    return Ok(None);
-                }
-            },
+        let mut served = match served {
+            Ok(served) => served,
             Err(Failure { reason, cpu }) => {
                 tracing::debug!(reason, "a warm run failed");
                 self.note_spent(|spent| spent.cpu += cpu);
                 self.warm.gone(|state| state.failures += 1);
                 return Ok(None);
             }
+        };
+        let Some(log) = served.log.take() else {
+            let reason = served.unfit.unwrap_or_default();
+            tracing::debug!(reason, "changes are not for a warm run");
+            self.note_spent(|spent| spent.cpu += served.cpu);
+            self.warm.gone(|_| ());
+            return Ok(None);
         };
         self.note_spent(|spent| {
             spent.cpu += served.cpu;
@@ -156,7 +154,7 @@ impl Harness {
     }
 
     fn start(&self) -> Result<Option<Process>, Failure> {
-        let Some(server) = self.runner.server() else { return Ok(None) };
+        let Some(program) = self.runner.server() else { return Ok(None) };
         let failure = |error: &dyn std::error::Error| Failure {
             reason: error.to_string(),
             cpu: Duration::ZERO,
@@ -164,9 +162,9 @@ impl Harness {
         let mounts = self.caches.for_checks().map_err(|error| failure(&error))?;
         let view = self.view(Changes::new(), mounts);
         let mut step = self.script_step(&[], How::CHECK, AGE * 2);
-        step.argv = server.argv;
-        step.env.extend(server.env);
-        step.files = server.files;
+        step.argv = program.argv;
+        step.env.extend(program.env);
+        step.files = program.files;
         let conversation =
             converse(&self.sandbox, &view, &step).map_err(|error| failure(&error))?;
         self.spend(Duration::ZERO);
@@ -178,13 +176,13 @@ impl Harness {
             uncharged: Duration::ZERO,
         };
         let hello = process.ask(b"", SLACK, &self.cancel)?;
-        let served = self.runner.read_served(&hello).ok_or_else(|| Failure {
+        let ready = self.runner.read_served(&hello).ok_or_else(|| Failure {
             reason: String::from_utf8_lossy(&hello).into_owned(),
             cpu: Duration::ZERO,
         })?;
-        self.note_spent(|spent| spent.cpu += served.cpu);
-        process.told = served.cpu;
-        process.uncharged = served.cpu;
+        self.note_spent(|spent| spent.cpu += ready.cpu);
+        process.told = ready.cpu;
+        process.uncharged = ready.cpu;
         Ok(Some(process))
     }
 }

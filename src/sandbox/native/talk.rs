@@ -99,7 +99,7 @@ impl Talk {
 
     /// Reads once; false at the end of the stream.
     fn drain(&mut self) -> bool {
-        let mut buffer = [0; 1 << 16];
+        let mut buffer = [0; 1 << 14];
         match rustix::io::read(&self.replies, &mut buffer) {
             Err(Errno::INTR) => true,
             Ok(0) | Err(_) => false,
