@@ -18,6 +18,7 @@ mod server;
 mod settings;
 mod spec;
 mod sway;
+mod switch;
 #[cfg(test)]
 mod tests;
 
@@ -26,6 +27,7 @@ pub use instrument::{Instrument, Lines, Reach, Trial};
 pub use report::NoReport;
 pub use script::Chosen;
 pub use server::{Served, Server};
+pub use switch::{Piece, Purpose, Switch, Tried, Versions, Woven};
 
 use crate::sandbox::Mount;
 use crate::tree::{PathRefusal, RelPath, Tree};
@@ -219,7 +221,10 @@ impl Runner {
         if self.0.command.is_some() {
             return None;
         }
-        let chosen = script::chosen(&self.0.spec, script)?;
+        let chosen = match self.0.spec.tools {
+            ToolKind::Python => script::chosen(&self.0.spec, script)?,
+            ToolKind::Cargo => cargo::Crates::chosen_by(script::calls(&self.0.spec, script)?)?,
+        };
         (self.script(&chosen.files, &chosen.excluded) == script).then_some(chosen)
     }
 

@@ -19,6 +19,8 @@ mod search;
 mod source;
 mod survey;
 mod templates;
+mod together;
+mod weave;
 mod words;
 
 #[cfg(test)]
@@ -41,15 +43,16 @@ use std::time::{Duration, Instant};
 
 /// Candidate repairs one attempt may run where nothing else is asked for.
 const USUAL_RUNS: usize = 160;
-/// Candidates that are screened at once.
+/// Candidates that are screened at once; and where all of them share one build.
 const BATCH: usize = 16;
+const BATCH_TOGETHER: usize = 64;
 
 #[derive(Clone, Copy, Debug)]
 pub struct Request {
     /// G: attempts per bug.
     pub attempts: usize,
     pub seed: u64,
-    /// Candidate repairs one attempt may run. `None`: 160, or 40 where each must be built first.
+    /// Candidate repairs one attempt may run. `None`: 160, or 40 where each must be built by itself.
     pub runs: Option<usize>,
     /// Attempts at once.
     pub parallel: usize,
@@ -112,6 +115,7 @@ type Judge<'a> = &'a (dyn Fn(&[u8]) -> Result<Grade, Error> + Sync);
 /// What all attempts share.
 struct Bench<'a> {
     harness: &'a Harness,
+    languages: &'a Languages,
     task: &'a Task,
     /// The task with the original tests back.
     state: Changes,
@@ -129,7 +133,7 @@ struct Bench<'a> {
 impl<'a> Bench<'a> {
     fn new(
         harness: &'a Harness,
-        languages: &Languages,
+        languages: &'a Languages,
         task: &'a Task,
         program: Program<'_>,
     ) -> Result<Result<Self, Reason>, Error> {
@@ -154,7 +158,10 @@ impl<'a> Bench<'a> {
         }
         let files = files_of(&failing, &task.test_files);
         let started = Instant::now();
-        let coverage = harness.coverage(&state, &files, None)?;
+        let coverage = match harness.runner().switch() {
+            None => harness.coverage(&state, &files, None)?,
+            Some(_) => together::coverage(harness, languages, task, &outcomes, run.wall)?,
+        };
         let covered = started.elapsed();
         let tree = Overlaid { base: harness.base(), changes: &state };
         let runner = harness.runner();
@@ -177,6 +184,7 @@ impl<'a> Bench<'a> {
         );
         Ok(Ok(Self {
             harness,
+            languages,
             task,
             state,
             failing,
@@ -194,7 +202,7 @@ impl<'a> Bench<'a> {
         // Where the failing tests stop on the task itself. No candidate: it does not count.
         let start = match self.runs(request) {
             0 => Answer::default(),
-            _ => self.screen(&[Changes::new()])?.pop().unwrap_or_default(),
+            _ => self.screen(&[Changes::new()])?.pop().flatten().unwrap_or_default(),
         };
         std::thread::scope(|scope| {
             for _ in 0..request.parallel.clamp(1, request.attempts.max(1)) {
@@ -214,7 +222,9 @@ impl<'a> Bench<'a> {
     }
 
     fn runs(&self, request: &Request) -> usize {
-        let usual = if self.harness.runner().builds() { USUAL_RUNS / 4 } else { USUAL_RUNS };
+        let runner = self.harness.runner();
+        let dear = runner.builds() && runner.switch().is_none();
+        let usual = if dear { USUAL_RUNS / 4 } else { USUAL_RUNS };
         request.runs.unwrap_or(usual)
     }
 
@@ -226,7 +236,9 @@ impl<'a> Bench<'a> {
         judge: Judge<'_>,
     ) -> Result<Attempt, Error> {
         let space = Ranked { proposals: &self.proposals, taste: Taste::of(request.seed, number) };
-        let limits = Limits { runs: self.runs(request), batch: BATCH };
+        let together = self.harness.runner().switch().is_some();
+        let batch = if together { BATCH_TOGETHER } else { BATCH };
+        let limits = Limits { runs: self.runs(request), batch };
         let outcome = search::search(
             &space,
             (&self.failing, start),
@@ -269,8 +281,9 @@ impl<'a> Bench<'a> {
         Patch::between(&seen, candidate).to_bytes()
     }
 
-    /// As `Harness::screen`, less the candidates whose answers are known.
-    fn screen(&self, candidates: &[Changes]) -> Result<Vec<Answer>, Error> {
+    /// What the failing tests say of each candidate; `None` where it was not run, since one before it
+    /// passes all of them, or for want of room. What is known is not run again.
+    fn screen(&self, candidates: &[Changes]) -> Result<Vec<Option<Answer>>, Error> {
         let digests: Vec<String> = candidates.iter().map(Changes::digest).collect();
         let mut unknown = Vec::new();
         {
@@ -284,29 +297,44 @@ impl<'a> Bench<'a> {
             }
         }
         if !unknown.is_empty() {
-            let tests: Vec<TestId> = self.failing.iter().cloned().collect();
             let fresh: Vec<Changes> = unknown.iter().map(|(_, changes)| changes.clone()).collect();
             let started = Instant::now();
-            let answers =
-                self.harness.screen(&self.state, &fresh, &tests, &self.files, self.usual)?;
-            tracing::debug!(candidates = answers.len(), wall = ?started.elapsed(), "screened");
+            let answers = self.screen_now(&fresh)?;
+            let answered = answers.iter().flatten().count();
+            tracing::debug!(candidates = answered, wall = ?started.elapsed(), "screened");
             let mut known = lock(&self.screened);
             for ((digest, _), answer) in unknown.into_iter().zip(answers) {
-                let Screened { passed, stages } = answer;
-                known.insert(digest.clone(), Answer { passed, stages });
+                if let Some(answer) = answer {
+                    known.insert(digest.clone(), answer);
+                }
             }
         }
         let known = lock(&self.screened);
         let mut answers = Vec::new();
         for digest in digests {
-            let Some(answer) = known.get(&digest) else { break };
-            let all = answer.passed == self.failing;
-            answers.push(answer.clone());
+            let answer = known.get(&digest).cloned();
+            let all = answer.as_ref().is_some_and(|answer| answer.passed == self.failing);
+            answers.push(answer);
             if all {
                 break;
             }
         }
         Ok(answers)
+    }
+
+    fn screen_now(&self, candidates: &[Changes]) -> Result<Vec<Option<Answer>>, Error> {
+        match self.harness.runner().switch() {
+            Some(switch) => self.screen_together(switch, candidates),
+            None => self.screen_one_by_one(candidates),
+        }
+    }
+
+    fn screen_one_by_one(&self, candidates: &[Changes]) -> Result<Vec<Option<Answer>>, Error> {
+        let tests: Vec<TestId> = self.failing.iter().cloned().collect();
+        let answers =
+            self.harness.screen(&self.state, candidates, &tests, &self.files, self.usual)?;
+        let answer = |Screened { passed, stages }| Some(Answer { passed, stages });
+        Ok(answers.into_iter().map(answer).collect())
     }
 
     fn grade(&self, candidate: &Changes, judge: Judge<'_>) -> Result<Grade, Error> {

@@ -78,6 +78,16 @@ impl<'a> Case<'a> {
         Ok(run.verdicts)
     }
 
+    /// The same, run anew in processes of its own.
+    pub(super) fn run_again(
+        &mut self,
+        changes: &Changes,
+    ) -> Result<Result<Verdicts, NoVerdict>, Error> {
+        let run = self.harness.run_again(changes, self.program())?;
+        self.cpu += run.cpu;
+        Ok(run.verdicts)
+    }
+
     fn program(&self) -> Program<'a> {
         Program { script: &self.artifact.test_script, parser: &self.artifact.test_parser }
     }

@@ -2,9 +2,9 @@
 //! tests reach, which lines they execute, which candidate repairs pass a few of them.
 
 use super::{Error, Harness};
-use crate::runner::{Instrument, Lines, Reach, Trial};
+use crate::runner::{Instrument, Lines, Purpose, Reach, Trial, Versions, Woven};
 use crate::sandbox::{Collected, Finished, Step};
-use crate::tree::{Changes, RelPath, Tree};
+use crate::tree::{Changes, Overlaid, RelPath, Tree};
 use crate::verdict::TestId;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -27,6 +27,8 @@ pub struct Screened {
 const OUTPUT: u64 = 256 << 20;
 /// How long the instruments may take that run every test once.
 const SURVEY: Duration = Duration::from_mins(15);
+/// How long a build of many versions may take beside twenty usual runs.
+const BUILDING: Duration = Duration::from_mins(2);
 /// Bounds of one candidate's time limit in a screen, seconds.
 const SCREEN_LEAST: f64 = 2.0;
 const SCREEN_MOST: f64 = 20.0;
@@ -75,6 +77,61 @@ impl Harness {
         }
         all.truncate(candidates.len());
         Ok(all)
+    }
+
+    /// Tries versions (by number, each with its groups) that are woven into one build of base + `changes`:
+    /// the given tests only, in order, up to the first that passes all of them. A filter like
+    /// [`Harness::screen`]. `None` where the runner does not build, or this could not be built at all.
+    pub fn try_versions(
+        &self,
+        changes: &Changes,
+        woven: &Woven,
+        versions: Vec<(usize, Vec<usize>)>,
+        tests: &[TestId],
+        usual: Duration,
+    ) -> Result<Option<Versions>, Error> {
+        let each = self.screening_limit(tests, usual);
+        let runs = u32::try_from(versions.len()).unwrap_or(u32::MAX);
+        let deadline = BUILDING + usual * 20 + each.saturating_mul(runs);
+        let purpose = Purpose::Versions(versions);
+        let output = self.switched(changes, woven, &purpose, (tests, each), deadline)?;
+        let read = output.map(|output| self.runner.read_versions(&output));
+        Ok(read.filter(|versions| versions.complete || !versions.tried.is_empty()))
+    }
+
+    /// Lines executed by each of `tests` on base + `changes`, by probes woven into it: file and lines by
+    /// probe. `None` as for [`Harness::try_versions`].
+    pub fn probed(
+        &self,
+        changes: &Changes,
+        woven: &Woven,
+        probes: Vec<(RelPath, Vec<u32>)>,
+        tests: &[TestId],
+        usual: Duration,
+    ) -> Result<Option<Coverage>, Error> {
+        let each = self.screening_limit(tests, usual);
+        let purpose = Purpose::Probes(probes);
+        let output = self.switched(changes, woven, &purpose, (tests, each), SURVEY)?;
+        let Some(output) = output else { return Ok(None) };
+        self.runner.read_probes(&output).map_err(|error| Error::Instrument(error.to_string()))
+    }
+
+    fn switched(
+        &self,
+        changes: &Changes,
+        woven: &Woven,
+        purpose: &Purpose,
+        (tests, each): (&[TestId], Duration),
+        deadline: Duration,
+    ) -> Result<Option<Vec<u8>>, Error> {
+        let tree = Overlaid { base: &*self.base, changes };
+        let program = self.runner.switched_program(&tree, woven, purpose, tests, each);
+        let Some(instrument) = program else { return Ok(None) };
+        let mounts = self.caches.for_solvers(changes)?;
+        let finished = self.measure_with(changes, mounts, &instrument, deadline.min(SURVEY))?;
+        let said = super::script::ending(&finished.stdout.head);
+        tracing::debug!(end = ?finished.end, wall = ?finished.wall, cpu = ?finished.cpu, said, "switched");
+        Ok(output(&finished, &instrument))
     }
 
     /// Three usual runs; where each test's own time is known, five times theirs and one usual run for

@@ -111,6 +111,7 @@ impl Harness {
             cpu += parsing;
             verdicts
         };
+        tracing::debug!(?wall, ?cpu, "ran the script and its parser");
         if self.cancel.is_cancelled() {
             return Err(Error::Cancelled);
         }

@@ -28,6 +28,8 @@ pub(super) struct Crates {
     targets: BTreeMap<RelPath, Target>,
     /// Directories of the packages in which a new file below `tests/` is a target.
     automatic: BTreeSet<String>,
+    /// Package directory to the files that its crates may begin in.
+    roots: BTreeMap<String, Vec<RelPath>>,
 }
 
 impl Crates {
@@ -40,6 +42,8 @@ impl Crates {
                 for target in targets_of(&table, manifest.parent(), reader) {
                     crates.targets.insert(target.file.clone(), target);
                 }
+                let roots = roots_of(&table, manifest.parent(), reader);
+                crates.roots.insert(manifest.parent().to_owned(), roots);
                 if finds_tests(&table) {
                     crates.automatic.insert(manifest.parent().to_owned());
                 }
@@ -72,6 +76,21 @@ impl Crates {
         self.targets.get(file).cloned().or_else(new)
     }
 
+    /// What calls say that they run: files, and the ids that they skip.
+    pub(super) fn chosen_by(calls: &str) -> Option<script::Chosen> {
+        let mut chosen = script::Chosen { files: Vec::new(), excluded: Vec::new() };
+        for line in calls.lines().filter(|line| line.starts_with("run ")) {
+            let words = script::words(line);
+            let file = words.get(2)?;
+            chosen.files.push(RelPath::parse(file.as_bytes()).ok()?);
+            let names = words[3..].chunks(2).map(|pair| pair.get(1));
+            for name in names {
+                chosen.excluded.push(format!("{file}::{}", name?));
+            }
+        }
+        Some(chosen)
+    }
+
     /// The calls that the script template makes: one build a package, one run a test file.
     pub(super) fn calls(&self, files: &[RelPath], excluded: &[TestId]) -> String {
         let mut builds: BTreeMap<String, Vec<String>> = BTreeMap::new();
@@ -96,6 +115,71 @@ impl Crates {
             .map(|(directory, tests)| format!("build {directory} {}", tests.join(" ")));
         builds.chain(runs).collect::<Vec<_>>().join("\n")
     }
+}
+
+/// What is to be built: package directory to cargo's target options.
+pub(super) type Builds = BTreeMap<String, Vec<String>>;
+
+/// Tests of one binary.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub(super) struct Chosen {
+    pub directory: String,
+    pub names: Vec<String>,
+}
+
+impl Crates {
+    /// The files that may be roots of the crates which a file belongs to: existing or not.
+    pub(super) fn roots(&self, file: &RelPath) -> Vec<RelPath> {
+        let holds = |directory: &&String| {
+            directory.is_empty() || file.as_str().starts_with(&format!("{directory}/"))
+        };
+        let nearest = self.roots.keys().filter(holds).max_by_key(|directory| directory.len());
+        nearest.map(|directory| self.roots[directory].clone()).unwrap_or_default()
+    }
+
+    /// What builds and runs these tests and no others; `None` where one is in no known target.
+    pub(super) fn chosen(&self, tests: &[TestId]) -> Option<(Builds, BTreeMap<String, Chosen>)> {
+        let mut builds = Builds::new();
+        let mut chosen: BTreeMap<String, Chosen> = BTreeMap::new();
+        for id in tests {
+            let (file, name) = id.split_once("::")?;
+            let target = self.target(&RelPath::parse(file.as_bytes()).ok()?)?;
+            let directory =
+                if target.directory.is_empty() { ".".to_owned() } else { target.directory };
+            let options = builds.entry(directory.clone()).or_default();
+            if !options.contains(&target.name) {
+                options.extend(["--test".to_owned(), target.name]);
+            }
+            let of_file = chosen
+                .entry(file.to_owned())
+                .or_insert_with(|| Chosen { directory, names: Vec::new() });
+            of_file.names.push(name.to_owned());
+        }
+        Some((builds, chosen))
+    }
+}
+
+/// Where the crates of a package may begin, but for its tests, examples and build script.
+fn roots_of(manifest: &Table, directory: &str, reader: &Reader<'_>) -> Vec<RelPath> {
+    let prefix = if directory.is_empty() { String::new() } else { format!("{directory}/") };
+    let path = |table: &Value| table.get("path").and_then(Value::as_str).map(str::to_owned);
+    let mut roots = vec!["src/lib.rs".to_owned(), "src/main.rs".to_owned()];
+    roots.extend(manifest.get("lib").and_then(path));
+    let programs = manifest.get("bin").and_then(Value::as_array);
+    roots.extend(programs.into_iter().flatten().filter_map(path));
+    let below = format!("{prefix}src/bin/");
+    let automatic = reader.paths().iter().filter_map(|path| {
+        let rest = path.as_str().strip_prefix(&below)?;
+        let is_root = !rest.contains('/') || rest.ends_with("/main.rs");
+        (is_root && path.extension() == "rs").then(|| path.clone())
+    });
+    let named = roots.iter().filter_map(|root| {
+        RelPath::parse(format!("{prefix}{}", root.trim_start_matches("./")).as_bytes()).ok()
+    });
+    let mut roots: Vec<RelPath> = named.chain(automatic).collect();
+    roots.sort();
+    roots.dedup();
+    roots
 }
 
 /// Whether cargo takes every file below `tests/` for a target.

@@ -27,6 +27,9 @@ embed![
     "rust/runners/cargo-test.toml",
     "rust/runners/cargo.sh",
     "rust/runners/canary_cargo.rs",
+    "rust/runners/server.py",
+    "rust/runners/switch.py",
+    "rust/runners/switch.rs",
 ];
 
 /// A data file of a language's runners. Empty where there is none: the tests load every one that a

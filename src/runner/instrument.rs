@@ -179,7 +179,7 @@ impl Runner {
         self.assembled("screen.py", parts, request)
     }
 
-    fn assembled(
+    pub(super) fn assembled(
         &self,
         program: &str,
         parts: Vec<(&str, Vec<u8>)>,

@@ -57,6 +57,39 @@ pub(super) fn chosen(spec: &Spec, script: &[u8]) -> Option<Chosen> {
     Some(Chosen { files: files.collect::<Option<_>>()?, excluded: tests.excluded })
 }
 
+/// The lines in the place of a template's calls, of a script that may be one of ours.
+pub(super) fn calls<'s>(spec: &Spec, script: &'s [u8]) -> Option<&'s str> {
+    let template = embedded::file(&spec.language, &spec.script.template);
+    let (before, after) = template.split_once("\n@CALLS@\n")?;
+    let script = std::str::from_utf8(script).ok()?;
+    script.strip_prefix(before)?.strip_suffix(after)?.strip_prefix('\n')?.strip_suffix('\n')
+}
+
+/// The words of a line that [`quote`] or nothing quoted.
+pub(super) fn words(line: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut rest = line;
+    while let Some(first) = rest.chars().next() {
+        if let Some(quoted) = rest.strip_prefix('\'') {
+            let (text, after) = quoted.split_once('\'').unwrap_or((quoted, ""));
+            word.get_or_insert_default().push_str(text);
+            rest = after;
+        } else if let Some(after) = rest.strip_prefix("\\'") {
+            word.get_or_insert_default().push('\'');
+            rest = after;
+        } else if first == ' ' {
+            words.extend(word.take());
+            rest = &rest[1..];
+        } else {
+            word.get_or_insert_default().push(first);
+            rest = &rest[first.len_utf8()..];
+        }
+    }
+    words.extend(word);
+    words
+}
+
 /// `text` as one word of a shell.
 pub(super) fn quote(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))

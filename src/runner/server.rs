@@ -43,23 +43,26 @@ impl Runner {
     /// `None` where the framework has none.
     pub fn server(&self) -> Option<Server> {
         let spec = &self.0.spec;
-        let parts = [
-            ("server.py", embedded::file(&spec.language, "server.py")),
-            ("ssr_driver.py", embedded::file(&spec.language, &spec.script.driver)),
-            ("ssr_fork.py", embedded::file(&spec.language, "fork.py")),
-        ];
-        if self.0.command.is_some() || parts.iter().any(|(_, text)| text.is_empty()) {
+        let program = embedded::file(&spec.language, "server.py");
+        if self.0.command.is_some() || program.is_empty() {
             return None;
         }
+        let parts = [
+            ("server.py", program),
+            ("ssr_driver.py", embedded::file(&spec.language, &spec.script.driver)),
+            ("ssr_fork.py", embedded::file("python", "fork.py")),
+        ];
         let at = |name: &str| Path::new(PLACE).join(name);
-        let files = parts.into_iter().map(|(name, text)| (at(name), text.into(), 0o644)).collect();
+        let parts = parts.into_iter().filter(|(_, text)| !text.is_empty());
+        let files = parts.map(|(name, text)| (at(name), text.into(), 0o644)).collect();
         let python = self.python().as_os_str().to_owned();
         let check = ["--check-hash-based-pycs", "always"].map(OsString::from);
         let mut argv = vec![python.clone()];
         argv.extend(check);
         argv.push(at("server.py").into());
-        // What the shell adds that runs the script.
-        let env = [("SHLVL".into(), "0".into()), ("_".into(), python)].into();
+        // What the shell adds that runs the script, where the server takes its place.
+        let shell = [("SHLVL".into(), "0".into()), ("_".into(), python)];
+        let env = if self.builds() { BTreeMap::new() } else { shell.into() };
         Some(Server { argv, env, files })
     }
 
@@ -83,7 +86,7 @@ impl Runner {
             .map(|(path, _)| path.as_str())
             .collect();
         let files: Vec<&str> = chosen.files.iter().map(RelPath::as_str).collect();
-        let request = json!({
+        let mut request = json!({
             "changes": content,
             "executable": executable,
             "files": files,
@@ -91,6 +94,10 @@ impl Runner {
             "framework": self.framework(),
             "seconds": limit.as_secs_f64(),
         });
+        if self.builds() {
+            let script = self.script(&chosen.files, &chosen.excluded);
+            request["script"] = BASE64_STANDARD.encode(script).into();
+        }
         request.to_string().into_bytes()
     }
 

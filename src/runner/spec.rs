@@ -40,6 +40,8 @@ pub(super) struct Spec {
     #[serde(default)]
     pub sabotage: BTreeMap<String, String>,
     pub canary: Option<CanaryData>,
+    /// How several versions of a function are built at once, where building is dear.
+    pub switch: Option<Switch>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -169,6 +171,28 @@ pub(super) struct CanaryData {
     /// Ids less the file.
     pub fails: Vec<String>,
     pub passes: Vec<String>,
+}
+
+/// The text that lets a run choose among versions of a function by number, and note where it has been.
+/// `@N@` stands for the number.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Switch {
+    /// A program beside the specification that builds the versions and runs tests on each.
+    pub(super) program: String,
+    /// A file beside it that is appended to the root of every crate with versions.
+    pub(super) support: String,
+    /// Before the versions of a function's body, before each of them, before the body itself, after it.
+    pub begin: String,
+    pub version: String,
+    pub rest: String,
+    pub end: String,
+    /// Stands where execution is noted; around a single value with `open` and `close`.
+    pub probe: String,
+    pub open: String,
+    pub close: String,
+    /// A function whose head holds one of these runs at build time, too, and cannot choose.
+    pub never: Vec<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]

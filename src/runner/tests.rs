@@ -376,6 +376,31 @@ fn a_script_quotes_what_a_shell_would_read() {
 }
 
 #[test]
+fn a_cargo_script_of_ours_is_recognised_byte_for_byte() {
+    let place = Place::new();
+    let files = [
+        ("Cargo.toml", "[package]\nname = \"a\"\n"),
+        ("tests/it's.rs", "#[test] fn a() {}"),
+        ("tests/b.rs", "#[test] fn b() {}"),
+    ];
+    let runner = place.detect(&files).unwrap();
+    let test_files = [path("tests/b.rs"), path("tests/it's.rs")];
+    let excluded = ["tests/b.rs::m::b".to_owned(), "tests/it's.rs::a".to_owned()];
+    let script = runner.script(&test_files, &excluded);
+    let chosen = runner.own_script(&script).unwrap();
+    assert_eq!(chosen.files, test_files);
+    assert_eq!(chosen.excluded, excluded);
+    for (old, new) in
+        [("set -u", "set -e"), ("--skip 'm::b'", "--skip 'm::b' 'c'"), ("\nshow\n", "\n")]
+    {
+        let text = String::from_utf8(script.clone()).unwrap();
+        assert!(text.contains(old), "{old}");
+        let changed = text.replacen(old, new, 1);
+        assert_eq!(runner.own_script(changed.as_bytes()), None, "{old}");
+    }
+}
+
+#[test]
 fn settings_say_which_files_are_tests() {
     let text = "def test_a():\n    pass\n";
     let files = [
@@ -407,4 +432,47 @@ fn settings_say_which_files_are_tests() {
     );
     let toml = "[tool.pytest.ini_options]\npython_files = [\"check_*.py\", \"test_*.py\"]\ntestpaths = \"./checks\"\n";
     assert_eq!(chosen("pyproject.toml", toml), "checks/check_a.py checks/test_b.py");
+}
+
+#[test]
+fn a_woven_file_brings_the_roots_of_its_package_and_its_tests_their_targets() {
+    use super::{Piece, Purpose, Woven};
+    let place = Place::new();
+    let files = [
+        ("Cargo.toml", "[workspace]\nmembers = [\"a\"]\n[package]\nname = \"top\"\n"),
+        ("src/lib.rs", "mod x;"),
+        ("src/x.rs", ""),
+        ("tests/t.rs", "#[test] fn t() {}"),
+        ("a/Cargo.toml", "[package]\nname = \"a\"\n[lib]\npath = \"code/root.rs\"\n"),
+        ("a/code/root.rs", "mod y;"),
+        ("a/code/y.rs", ""),
+        ("a/src/bin/tool.rs", "fn main() {}"),
+        ("a/src/bin/other/main.rs", "fn main() {}"),
+        ("a/src/bin/other/part.rs", ""),
+        ("a/tests/u.rs", "#[test] fn u() {}"),
+    ];
+    let runner = place.detect(&files).unwrap();
+    let request = |file: &str, test: &str| -> Option<serde_json::Value> {
+        let mut woven = Woven::default();
+        woven.files.insert(path(file), vec![Piece { group: None, text: b"woven".to_vec() }]);
+        let purpose = Purpose::Versions(vec![(1, Vec::new())]);
+        let tests = [test.to_owned()];
+        let second = std::time::Duration::from_secs(1);
+        let program = runner.switched_program(&tree(&files), &woven, &purpose, &tests, second)?;
+        let (_, text, _) =
+            program.files.iter().find(|(path, ..)| path.ends_with("request.json")).unwrap();
+        Some(serde_json::from_slice(text).unwrap())
+    };
+    let check = |file: &str, test: &str, roots: &[&str], builds: &serde_json::Value| {
+        let request = request(file, test).unwrap();
+        let written: Vec<&String> = request["files"].as_object().unwrap().keys().collect();
+        assert_eq!(written, roots);
+        assert_eq!(request["builds"], *builds);
+    };
+    let top = serde_json::json!({ ".": ["--test", "t"] });
+    check("src/x.rs", "tests/t.rs::t", &["src/lib.rs", "src/x.rs"], &top);
+    let a = serde_json::json!({ "a": ["--test", "u"] });
+    let roots = ["a/code/root.rs", "a/code/y.rs", "a/src/bin/other/main.rs", "a/src/bin/tool.rs"];
+    check("a/code/y.rs", "a/tests/u.rs::m::u", &roots, &a);
+    assert!(request("src/x.rs", "nowhere/t.rs::t").is_none());
 }

@@ -73,13 +73,13 @@ const SHARES: [usize; 8] = [0, 1, 0, 2, 0, 3, 0, 4];
 /// Searches until a candidate is confirmed, the budget is spent, nothing is left, or `stop` says so.
 ///
 /// `start`: where the failing tests stop on the task itself. `screen` gets candidates and answers what
-/// each does to the failing tests; it may answer for fewer, if the last answered passes all.
+/// each does to the failing tests; what it does not answer comes again, but for an answer to none.
 #[allow(clippy::type_complexity, reason = "two closures, said once")]
 pub(crate) fn search<S: Space, J, E>(
     space: &S,
     (failing, start): (&BTreeSet<TestId>, &Stages),
     limits: Limits,
-    screen: &mut dyn FnMut(&[S::Candidate]) -> Result<Vec<Answer>, E>,
+    screen: &mut dyn FnMut(&[S::Candidate]) -> Result<Vec<Option<Answer>>, E>,
     confirm: &mut dyn FnMut(&S::Candidate) -> Result<Confirmed<J>, E>,
     stop: &dyn Fn() -> bool,
 ) -> Result<Outcome<S::Candidate, J>, E> {
@@ -92,10 +92,11 @@ pub(crate) fn search<S: Space, J, E>(
         }
         let candidates: Vec<_> = batch.iter().map(|(_, candidate)| candidate.clone()).collect();
         let answers = screen(&candidates)?;
-        if answers.is_empty() {
+        if answers.iter().flatten().next().is_none() {
             break;
         }
         for ((proposals, candidate), answer) in batch.into_iter().zip(answers) {
+            let Some(answer) = answer else { continue };
             search.runs += 1;
             search.pending.retain(|pending| *pending != proposals);
             if answer.passed != *failing {

@@ -34,6 +34,40 @@ impl Failure<'_> {
     }
 }
 
+/// What may be repaired: code files of known languages that neither hold tests nor sway them.
+struct Ground<'a> {
+    tree: &'a dyn Tree,
+    languages: &'a Languages,
+    test_files: &'a [RelPath],
+    repairable: &'a dyn Fn(&RelPath) -> bool,
+}
+
+impl Ground<'_> {
+    fn may(&self, path: &RelPath) -> bool {
+        (self.repairable)(path)
+            && !self.test_files.contains(path)
+            && self.languages.for_path(path).is_some_and(|language| {
+                !language.is_test_path(path) && !language.is_test_support_path(path)
+            })
+    }
+
+    fn tests(&self) -> Vec<Source> {
+        let open = |path| Source::open(self.tree, self.languages, path);
+        self.test_files.iter().filter_map(open).collect()
+    }
+}
+
+/// The files that a repair may touch, as far as they are searched where nothing is measured.
+pub(crate) fn code(
+    tree: &dyn Tree,
+    languages: &Languages,
+    test_files: &[RelPath],
+    repairable: &dyn Fn(&RelPath) -> bool,
+) -> BTreeSet<RelPath> {
+    let ground = Ground { tree, languages, test_files, repairable };
+    every(&ground, &ground.tests())
+}
+
 /// Puts the proposals for a task together. `tree`: the task with the original tests back.
 /// `repairable`: whether a repair may touch a file.
 pub(crate) fn survey(
@@ -45,22 +79,16 @@ pub(crate) fn survey(
 ) -> Proposals {
     let failing = failure.failing();
     let hints = hints::places(failure.log, tree);
-    let may = |path: &RelPath| {
-        repairable(path)
-            && !test_files.contains(path)
-            && languages.for_path(path).is_some_and(|language| {
-                !language.is_test_path(path) && !language.is_test_support_path(path)
-            })
-    };
-    let tests: Vec<Source> =
-        test_files.iter().filter_map(|path| Source::open(tree, languages, path)).collect();
+    let ground = Ground { tree, languages, test_files, repairable };
+    let may = |path: &RelPath| ground.may(path);
+    let tests = ground.tests();
     let measured = failure
         .coverage
         .map(|coverage| Evidence::measured(coverage, &failing, &may))
         .filter(Evidence::speaks);
     let mut paths: BTreeSet<RelPath> = match &measured {
         Some(evidence) => ranking::files(evidence),
-        None => every(tree, &may, &tests, languages),
+        None => every(&ground, &tests),
     };
     paths.extend(hints.keys().map(|(path, _)| path.clone()).filter(&may));
     let sources: Vec<Source> =
@@ -73,19 +101,18 @@ pub(crate) fn survey(
 }
 
 /// Files in the language of the tests; where there are too many, those that the tests name.
-fn every(
-    tree: &dyn Tree,
-    may: &dyn Fn(&RelPath) -> bool,
-    tests: &[Source],
-    languages: &Languages,
-) -> BTreeSet<RelPath> {
+fn every(ground: &Ground<'_>, tests: &[Source]) -> BTreeSet<RelPath> {
     let named: BTreeSet<&str> =
         tests.iter().flat_map(|test| words::identifiers(test.bytes())).map(|(_, w)| w).collect();
     let spoken: BTreeSet<&str> = tests.iter().map(|test| test.language.name()).collect();
-    let mut paths: Vec<RelPath> = tree.paths().into_iter().filter(may).collect();
+    let mut paths: Vec<RelPath> =
+        ground.tree.paths().into_iter().filter(|path| ground.may(path)).collect();
     paths.retain(|path| {
         spoken.is_empty()
-            || languages.for_path(path).is_some_and(|language| spoken.contains(language.name()))
+            || ground
+                .languages
+                .for_path(path)
+                .is_some_and(|language| spoken.contains(language.name()))
     });
     let stem = |path: &RelPath| path.file_name().split('.').next().unwrap_or("").to_owned();
     paths.sort_by_key(|path| (!named.contains(&*stem(path)), path.clone()));

@@ -70,6 +70,11 @@ impl Parsed {
         &self.lists.imports
     }
 
+    /// The values of a match's arms, blocks or expressions, in source order.
+    pub fn choices(&self) -> &[Span] {
+        &self.lists.choices
+    }
+
     /// Comments, so that an edit can keep out of them.
     pub fn comments(&self) -> &[Span] {
         &self.lists.comments

@@ -41,6 +41,8 @@ pub(super) enum Flag {
     Branch = 1 << 13,
     /// Holds tests inside a code file.
     Suite = 1 << 14,
+    /// The value of one case of many: a block or an expression.
+    Choice = 1 << 15,
 }
 
 /// Those that own the parts captured in the same match.
@@ -82,6 +84,7 @@ fn flag(name: &str) -> Option<Flag> {
         "local" => Flag::Local,
         "branch" => Flag::Branch,
         "suite" => Flag::Suite,
+        "choice" => Flag::Choice,
         _ => return None,
     })
 }

@@ -22,6 +22,8 @@ pub(super) struct Lists {
     pub(super) comments: Vec<Span>,
     /// Tests and suites, the outermost ones, in source order.
     pub(super) test_code: Vec<Span>,
+    /// Values of a match's arms.
+    pub(super) choices: Vec<Span>,
     /// Names where they are declared, in source order.
     pub(super) declared: Vec<Span>,
     pub(super) attribute_names: BTreeSet<String>,
@@ -172,6 +174,9 @@ impl Walk<'_> {
             if roles.is(Flag::Skip) {
                 self.lists.declared.push(node.byte_range());
             }
+        }
+        if roles.is(Flag::Choice) {
+            self.lists.choices.push(node.byte_range());
         }
         if roles.is(Flag::Branch)
             && let Some(function) = place.function

@@ -71,21 +71,14 @@ fn boltons_gives_validated_bugs_some_solved_and_some_not() {
     assert!(rates.iter().any(|rate| *rate < 1.0), "every bug was solved: {rates:?}");
 }
 
-/// That some of them are solved is not shown: no attempt of the embedded solver has repaired a bug of
-/// semver yet (`ARCHITECTURE.md`, known gaps).
 #[test]
-fn semver_gives_validated_bugs_by_both_strategies_and_grades_every_attempt() {
+fn semver_gives_validated_bugs_some_solved_and_some_not() {
     let Some(source) = semver() else { return did_not_run("semver 1.0.28") };
     let bench = open(&source, &machine());
-    let strategies = [Strategy::Direct, Strategy::Direct, Strategy::Removal];
-    let rounds = play(&bench, &strategies, 2, 20);
-    assert_eq!(rounds.iter().map(|round| round.attempts.len()).collect::<Vec<_>>(), [2, 2, 2]);
-    for attempt in rounds.iter().flat_map(|round| &round.attempts) {
-        assert_eq!(
-            attempt.solved,
-            attempt.reason == ssr_mcp::grading::Reason::Solved,
-            "{attempt:?}"
-        );
-        assert!(attempt.runs <= 20, "{attempt:?}");
-    }
+    assert_eq!(bench.harness.baseline().unwrap().passing.len(), 34);
+    let strategies = [Strategy::Direct, Strategy::Removal, Strategy::Direct, Strategy::Removal];
+    let rounds = play(&bench, &strategies, 2, 100);
+    let rates: Vec<f64> = rounds.iter().filter_map(|round| round.solve_rate).collect();
+    assert!(rates.iter().any(|rate| *rate > 0.0), "no bug was solved: {rates:?}");
+    assert!(rates.iter().any(|rate| *rate < 1.0), "every bug was solved: {rates:?}");
 }

@@ -132,32 +132,6 @@ def key(status):
     return (status.st_mode, status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
 
 
-def kill_all():
-    """Ends every process but the sandbox's first and this one."""
-    until = time.monotonic() + 5
-    while True:
-        others = [name for name in os.listdir("/proc") if name.isdigit() and lives(name)]
-        if not others:
-            return
-        if time.monotonic() > until:
-            raise SystemExit("processes cannot be killed: %s" % " ".join(others))
-        try:
-            os.kill(-1, signal.SIGKILL)
-        except OSError:
-            pass
-        time.sleep(0.001)
-
-
-def lives(pid):
-    if int(pid) in (1, os.getpid()):
-        return False
-    try:
-        with open("/proc/%s/stat" % pid, "rb") as source:
-            return source.read().rsplit(b")", 1)[1].split()[0] not in (b"Z", b"X")
-    except OSError:
-        return False
-
-
 def read(path):
     try:
         with open(path, "rb") as source:
@@ -258,7 +232,7 @@ def serve():
             become_run(requests, replies, expose)
             return request["files"], os.path.join(RUN, "report"), request["excluded"]
         ended, status, usage = ssr_fork.wait(child, request["seconds"])
-        kill_all()
+        ssr_fork.kill_all()
         text = log(request["framework"], status)
         try:
             files.restore()

@@ -103,6 +103,7 @@
 (if_expression condition: (_expression) @condition consequence: (block) @body) @expression.conditional
 (if_expression condition: (_expression) @condition consequence: (block) @body alternative: (else_clause (block) @alternative)) @expression.conditional
 (match_pattern condition: (_expression) @condition) @parts @expression.other
+(match_arm value: (_) @choice)
 (match_expression value: (_) @value) @expression.other
 (closure_expression body: (_) @body) @expression.lambda
 (await_expression (_) @right) @expression.await

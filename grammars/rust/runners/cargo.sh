@@ -52,22 +52,37 @@ run() {
     cd "$root" || return
 }
 
+# What a test binary listed and said, to the report; the listed tests without a whole status line to missing.
+sort_out() {
+    local LC_ALL=C line name
+    local status='^test (.*) \.\.\. (ok|FAILED|ignored(, .*)?)$' kind='^(.*) - (should panic|compile fail|compile)$'
+    while IFS= read -r line; do
+        name=${line%: test}
+        [ "$name" != "$line" ] || continue
+        printf '%s\n' "$name" >&3
+        printf 'list %s\n' "$name" >&4
+    done <"$dir/listed" 3>"$dir/list" 4>>"$dir/report"
+    while IFS= read -r line; do
+        [[ $line =~ $status ]] || continue
+        name=${BASH_REMATCH[1]}
+        [[ $name =~ $kind ]] && name=${BASH_REMATCH[1]}
+        printf '%s\n' "$name" >&3
+        printf 'line %s\n' "$line" >&4
+    done <"$dir/said" 3>"$dir/done" 4>>"$dir/report"
+    grep -vxFf "$dir/done" "$dir/list" >"$dir/missing"
+}
+
 # The binary's own list says which tests there are. A test without a whole status line (the binary died,
 # or other output stands between) runs again by itself.
 examine() {
     local binary=$1 name word
     shift
     export CARGO_MANIFEST_DIR=$PWD
-    "$binary" --list --format terse --exact "$@" 2>>"$dir/output" </dev/null |
-        LC_ALL=C sed -n 's/: test$//p' >"$dir/list"
+    "$binary" --list --format terse --exact "$@" >"$dir/listed" 2>>"$dir/output" </dev/null
     "$binary" --color never --exact "$@" >"$dir/said" 2>>"$dir/output" </dev/null
     printf '\n' >>"$dir/said"
     cat "$dir/said" >>"$dir/output"
-    LC_ALL=C sed 's/^/list /' "$dir/list" >>"$dir/report"
-    LC_ALL=C sed -nE '/^test .* \.\.\. (ok|FAILED|ignored(, .*)?)$/s/^/line /p' "$dir/said" >>"$dir/report"
-    LC_ALL=C sed -nE 's/^test (.*) \.\.\. (ok|FAILED|ignored(, .*)?)$/\1/p' "$dir/said" |
-        sed -E 's/ - (should panic|compile fail|compile)$//' >"$dir/done"
-    grep -vxFf "$dir/done" "$dir/list" >"$dir/missing"
+    sort_out
     while IFS= read -r name <&3; do
         "$binary" --color never --exact "$name" >"$dir/said" 2>&1 </dev/null
         cat "$dir/said" >>"$dir/output"

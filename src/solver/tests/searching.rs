@@ -62,7 +62,7 @@ fn staged(
                 screened.push(candidate.clone());
                 let answer = Answer { passed: tests(passes(candidate)), stages: stages(candidate) };
                 let all = answer.passed == failing;
-                answers.push(answer);
+                answers.push(Some(answer));
                 if all {
                     break;
                 }
@@ -95,6 +95,44 @@ fn the_budget_is_never_exceeded_and_every_screened_candidate_counts() {
         assert_eq!((outcome.runs, screened.len()), (runs, runs));
         assert_eq!(outcome.candidate, None);
     }
+}
+
+#[test]
+fn what_a_screen_does_not_answer_comes_again() {
+    let failing = tests("a");
+    let mut asked = Vec::new();
+    let outcome = search(
+        &Numbers(6),
+        (&failing, &Stages::new()),
+        Limits { runs: 100, batch: 4 },
+        &mut |candidates: &[Vec<usize>]| {
+            // One answer a batch: the last one's.
+            asked.push(candidates.to_vec());
+            let mut answers = vec![None; candidates.len()];
+            answers[candidates.len() - 1] = Some(Answer::default());
+            Ok::<_, Infallible>(answers)
+        },
+        &mut |_| Ok(Confirmed::<()>::Refused(())),
+        &|| false,
+    );
+    assert_eq!(outcome.unwrap().runs, 6);
+    let last: Vec<_> = asked.iter().map(|batch| batch[batch.len() - 1].clone()).collect();
+    let all: BTreeSet<_> = last.iter().cloned().collect();
+    assert_eq!((last.len(), all.len()), (6, 6), "{asked:?}");
+}
+
+#[test]
+fn a_screen_that_answers_nothing_ends_the_search() {
+    let failing = tests("a");
+    let outcome = search(
+        &Numbers(6),
+        (&failing, &Stages::new()),
+        Limits { runs: 100, batch: 4 },
+        &mut |candidates: &[Vec<usize>]| Ok::<_, Infallible>(vec![None; candidates.len()]),
+        &mut |_| Ok(Confirmed::<()>::Refused(())),
+        &|| false,
+    );
+    assert_eq!(outcome.unwrap().runs, 0);
 }
 
 #[test]
@@ -219,7 +257,8 @@ fn the_parts_never_name_an_artifact() {
     for dir in [root.clone(), root.join("templates")] {
         for entry in std::fs::read_dir(dir).unwrap() {
             let path = entry.unwrap().path();
-            if !path.is_file() || path.ends_with("tests.rs") {
+            // The bench's own file runs what the parts propose.
+            if !path.is_file() || path.ends_with("tests.rs") || path.ends_with("together.rs") {
                 continue;
             }
             let text = std::fs::read_to_string(&path).unwrap();

@@ -1,0 +1,147 @@
+//! Many versions of a program in one build: where building is dear, candidate repairs and probes are
+//! woven into the tree as pieces that a run chooses by number.
+//!
+//! Knows how a framework's language says so ([`Switch`]) and runs the program that builds and tries;
+//! what is woven is the caller's business.
+
+use super::instrument::Instrument;
+use super::{NoReport, Runner, embedded};
+use crate::tree::{RelPath, Tree};
+use crate::verdict::TestId;
+use base64::Engine as _;
+use serde::Deserialize;
+use serde_json::json;
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+pub use super::spec::Switch;
+
+/// Text of a file, and the group it goes with, if it can be left out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Piece {
+    pub group: Option<usize>,
+    pub text: Vec<u8>,
+}
+
+/// Files in pieces. A group is what is left out as a whole when it does not compile; its number is its
+/// place in `parents`, which says which group it belongs to.
+#[derive(Clone, Debug, Default)]
+pub struct Woven {
+    pub files: BTreeMap<RelPath, Vec<Piece>>,
+    pub parents: Vec<Option<usize>>,
+}
+
+impl Woven {
+    pub fn group(&mut self, parent: Option<usize>) -> usize {
+        self.parents.push(parent);
+        self.parents.len() - 1
+    }
+}
+
+/// What is done with a woven tree.
+#[derive(Clone, Debug)]
+pub enum Purpose {
+    /// Versions by number (from 1), each with the groups that it needs.
+    Versions(Vec<(usize, Vec<usize>)>),
+    /// Probes by number (from 0): file and lines that each stands for.
+    Probes(Vec<(RelPath, Vec<u32>)>),
+}
+
+/// What became of one version.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+pub struct Tried {
+    pub number: usize,
+    /// Of the asked tests.
+    pub passed: BTreeSet<TestId>,
+    /// As in [`Trial`](super::Trial).
+    pub stages: BTreeMap<TestId, (u32, bool)>,
+}
+
+/// What a program that tries versions wrote.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Versions {
+    /// Those that compiled, in order, as far as they were tried.
+    pub tried: Vec<Tried>,
+    /// Whether every version was tried that compiles.
+    pub complete: bool,
+}
+
+impl Runner {
+    /// How versions are woven here; `None` where trying one needs no build, or cannot be helped.
+    pub fn switch(&self) -> Option<&Switch> {
+        if self.0.command.is_some() { None } else { self.0.spec.switch.as_ref() }
+    }
+
+    /// Builds a woven tree and runs `tests` of it, each at most `each` long. `None` where
+    /// [`Runner::switch`] is, where a file of the woven ones is in no package, or a test in no target.
+    pub fn switched_program(
+        &self,
+        tree: &dyn Tree,
+        woven: &Woven,
+        purpose: &Purpose,
+        tests: &[TestId],
+        each: Duration,
+    ) -> Option<Instrument> {
+        let switch = self.switch()?;
+        let count = match purpose {
+            Purpose::Probes(probes) => probes.len(),
+            Purpose::Versions(_) => 0,
+        };
+        let support = embedded::file(&self.0.spec.language, &switch.support)
+            .replace("@PROBES@", &count.to_string());
+        let mut files = woven.files.clone();
+        let mut roots = BTreeSet::new();
+        for path in woven.files.keys() {
+            let of_package = self.0.crates.roots(path);
+            roots.extend(of_package.into_iter().filter(|root| tree.read(root).is_some()));
+        }
+        if roots.is_empty() {
+            return None;
+        }
+        for root in roots {
+            let pieces = files.entry(root.clone()).or_insert_with(|| {
+                let text = tree.read(&root).map_or_else(Vec::new, |file| file.bytes.to_vec());
+                vec![Piece { group: None, text }]
+            });
+            pieces.push(Piece { group: None, text: support.clone().into_bytes() });
+        }
+        let encode = |piece: &Piece| {
+            json!([piece.group, base64::prelude::BASE64_STANDARD.encode(&piece.text)])
+        };
+        let files: BTreeMap<&str, Vec<_>> = files
+            .iter()
+            .map(|(path, pieces)| (path.as_str(), pieces.iter().map(encode).collect()))
+            .collect();
+        let (builds, tests) = self.0.crates.chosen(tests)?;
+        let mut request = json!({
+            "files": files,
+            "parents": woven.parents,
+            "builds": builds,
+            "tests": tests,
+            "seconds": each.as_secs_f64(),
+        });
+        match purpose {
+            Purpose::Versions(versions) => request["versions"] = json!(versions),
+            Purpose::Probes(probes) => request["probes"] = json!(probes),
+        }
+        let program = embedded::file(&self.0.spec.language, &switch.program);
+        Some(self.assembled(&switch.program, vec![(&switch.program, program.into())], &request))
+    }
+
+    /// Reads what versions did. A last line that was cut off counts as not written.
+    pub fn read_versions(&self, output: &[u8]) -> Versions {
+        let mut versions = Versions::default();
+        for line in output.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+            match serde_json::from_slice(line) {
+                Ok(tried) => versions.tried.push(tried),
+                Err(_) => versions.complete = line.starts_with(b"{\"end\"") && line.ends_with(b"}"),
+            }
+        }
+        versions
+    }
+
+    /// Reads the probes that tests came by: as [`Runner::read_lines`], or `None` where nothing was built.
+    pub fn read_probes(&self, output: &[u8]) -> Result<Option<super::Lines>, NoReport> {
+        if output.is_empty() { Ok(None) } else { self.read_lines(output).map(Some) }
+    }
+}
