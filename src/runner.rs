@@ -19,6 +19,7 @@ mod settings;
 mod spec;
 mod sway;
 mod switch;
+pub mod weave;
 #[cfg(test)]
 mod tests;
 
@@ -27,7 +28,7 @@ pub use instrument::{Instrument, Lines, Reach, Trial};
 pub use report::NoReport;
 pub use script::Chosen;
 pub use server::{Served, Server};
-pub use switch::{Piece, Purpose, Switch, Tried, Versions, Woven};
+pub use switch::{Piece, Probe, Probed, Purpose, Switch, Tried, Versions, Woven};
 
 use crate::sandbox::Mount;
 use crate::tree::{PathRefusal, RelPath, Tree};
@@ -183,6 +184,11 @@ impl Runner {
     /// Whether changed code must be built before its tests run.
     pub fn builds(&self) -> bool {
         matches!(self.0.spec.tools, ToolKind::Cargo)
+    }
+
+    /// Whether code of the repository may run while it is built, in the compiler or before it.
+    pub fn runs_while_building(&self) -> bool {
+        self.0.crates.macros
     }
 
     /// Language name, as in `grammars/`.

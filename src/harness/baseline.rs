@@ -1,6 +1,7 @@
 //! What the suite says of the untouched tree: two runs that must agree, and two controls that prove
 //! that edits take effect.
 
+use super::entered::{Entered, Measured};
 use super::{Audience, Error, Harness, How, NoVerdict, Program, ScriptRun, script};
 use crate::runner::Runner;
 use crate::tree::{Changes, File, RelPath, Tree, hex};
@@ -19,6 +20,9 @@ pub struct Baseline {
     pub excluded: BTreeMap<TestId, String>,
     /// Source file to the test files whose tests may execute it.
     pub reach: BTreeMap<RelPath, BTreeSet<RelPath>>,
+    /// The same by function, where that is known; it holds for changes of bodies only.
+    #[serde(default)]
+    pub entered: Entered,
     /// Seconds of each test alone, where the framework could tell.
     pub durations: BTreeMap<TestId, f64>,
     /// Wall seconds of a run of everything.
@@ -104,7 +108,11 @@ impl Harness {
         let survey = self.reach(&test_files)?;
         let reach = code_only(self, &test_files, &survey.files);
         self.forced_fail(&reach, &passing)?;
-        Ok(Baseline { passing, excluded, reach, durations: survey.seconds, seconds })
+        let code = reach.keys().cloned().collect();
+        let usual = Duration::from_secs_f64(seconds);
+        let Measured { entered, seconds: alone } = self.entered(&code, &passing, usual)?;
+        let durations = if alone.is_empty() { survey.seconds } else { alone };
+        Ok(Baseline { passing, excluded, reach, entered, durations, seconds })
     }
 
     fn fill_caches(&self, program: Program<'_>) -> Result<ScriptRun, Error> {

@@ -28,6 +28,8 @@ pub(super) struct Crates {
     targets: BTreeMap<RelPath, Target>,
     /// Directories of the packages in which a new file below `tests/` is a target.
     automatic: BTreeSet<String>,
+    /// Whether code of a package runs inside the compiler.
+    pub(super) macros: bool,
     /// Package directory to the files that its crates may begin in.
     roots: BTreeMap<String, Vec<RelPath>>,
 }
@@ -42,6 +44,7 @@ impl Crates {
                 for target in targets_of(&table, manifest.parent(), reader) {
                     crates.targets.insert(target.file.clone(), target);
                 }
+                crates.macros |= is_macro_crate(&table);
                 let roots = roots_of(&table, manifest.parent(), reader);
                 crates.roots.insert(manifest.parent().to_owned(), roots);
                 if finds_tests(&table) {
@@ -157,6 +160,12 @@ impl Crates {
         }
         Some((builds, chosen))
     }
+}
+
+fn is_macro_crate(manifest: &Table) -> bool {
+    let lib = manifest.get("lib").and_then(Value::as_table);
+    let on = |key: &str| lib.and_then(|lib| lib.get(key)).and_then(Value::as_bool) == Some(true);
+    on("proc-macro") || on("proc_macro")
 }
 
 /// Where the crates of a package may begin, but for its tests, examples and build script.
