@@ -6,8 +6,8 @@
 
 use super::script::{LOG, Raw};
 use super::{Error, Harness, How, NoVerdict, Program, ScriptRun};
-use crate::runner::Chosen;
-use crate::sandbox::{Cancel, Conversation, Reply, Sandbox, Step, View};
+use crate::runner::{Chosen, Served, Server};
+use crate::sandbox::{Cancel, Conversation, Reply};
 use crate::tree::Changes;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -45,11 +45,16 @@ struct Process {
     uncharged: Duration,
 }
 
-/// Why a process could not be used; what it took goes with it.
+/// Why a process could not be used.
 struct Failure {
     reason: String,
+    /// What it took, beyond what is known.
     cpu: Duration,
+    /// Whether others may be expected to fail, too.
+    counts: bool,
 }
+
+const NO_REPLY: &str = "it said something else than a reply";
 
 impl Harness {
     /// A warm run, or `None` where it must be made plainly: the program is not our own, the changes
@@ -67,35 +72,19 @@ impl Harness {
         }
         let Some(chosen) = self.chosen(changes, program) else { return Ok(None) };
         let Some(mut process) = self.process()? else { return Ok(None) };
-        let request = self.runner.server_request(changes, &chosen, limit);
         let started = Instant::now();
-        let answer = process.ask(&request, limit + SLACK, &self.cancel);
+        let served = self.serve(&mut process, changes, &chosen, limit);
+        let wall = started.elapsed();
         if self.cancel.is_cancelled() {
             self.warm.gone(|_| ());
             return Err(Error::Cancelled);
         }
-        let served = answer.and_then(|line| {
-            self.runner.read_served(&line).ok_or_else(|| Failure {
-                reason: "its reply makes no sense".to_owned(),
-                cpu: Duration::ZERO,
-            })
-        });
-        let wall = started.elapsed();
-        let mut served = match served {
+        let (log, served) = match served {
             Ok(served) => served,
-            Err(Failure { reason, cpu }) => {
-                tracing::debug!(reason, "a warm run failed");
-                self.note_spent(|spent| spent.cpu += cpu);
-                self.warm.gone(|state| state.failures += 1);
+            Err(failure) => {
+                self.lament(failure);
                 return Ok(None);
             }
-        };
-        let Some(log) = served.log.take() else {
-            let reason = served.unfit.unwrap_or_default();
-            tracing::debug!(reason, "changes are not for a warm run");
-            self.note_spent(|spent| spent.cpu += served.cpu);
-            self.warm.gone(|_| ());
-            return Ok(None);
         };
         self.note_spent(|spent| {
             spent.cpu += served.cpu;
@@ -103,8 +92,6 @@ impl Harness {
             spent.warm += 1;
         });
         let cpu = served.cpu + std::mem::take(&mut process.uncharged);
-        process.told += served.cpu;
-        process.runs += 1;
         self.warm.back(process, &served.dirty);
         let problem = if served.timed_out {
             Some(NoVerdict::TimedOut(limit.as_secs()))
@@ -112,6 +99,36 @@ impl Harness {
             (log.len() > LOG).then_some(NoVerdict::LogTooLong(LOG as u64))
         };
         self.judge(Raw { log, problem, wall, cpu }, program.parser).map(Some)
+    }
+
+    /// One request and its reply: the log, and the rest.
+    fn serve(
+        &self,
+        process: &mut Process,
+        changes: &Changes,
+        chosen: &Chosen,
+        limit: Duration,
+    ) -> Result<(Vec<u8>, Served), Failure> {
+        let request = self.runner.server_request(changes, chosen, limit);
+        let reply = process.ask(&request, limit + SLACK, &self.cancel)?;
+        let mut served = self.runner.read_served(&reply).ok_or_else(|| Failure::of(&NO_REPLY))?;
+        process.told += served.cpu;
+        process.runs += 1;
+        match served.log.take() {
+            Some(log) => Ok((log, served)),
+            None => Err(Failure {
+                reason: served.unfit.unwrap_or_default(),
+                cpu: served.cpu,
+                counts: false,
+            }),
+        }
+    }
+
+    /// A process is no more, or never was.
+    fn lament(&self, Failure { reason, cpu, counts }: Failure) {
+        tracing::debug!(reason, "no warm run");
+        self.note_spent(|spent| spent.cpu += cpu);
+        self.warm.gone(|state| state.failures += u32::from(counts));
     }
 
     /// What the program runs, if a warm run of it is one and the same.
@@ -125,90 +142,73 @@ impl Harness {
 
     /// A process that is free, or a new one. `None`: none is to be had now.
     fn process(&self) -> Result<Option<Process>, Error> {
-        {
-            let mut state = self.warm.state();
-            if state.failures >= TRIES || state.soiled >= TRIES {
-                return Ok(None);
-            }
-            if let Some(process) = state.idle.pop() {
-                return Ok(Some(process));
-            }
-            if state.alive >= SERVERS {
-                return Ok(None);
-            }
-            state.alive += 1;
-        }
-        match self.start() {
-            Ok(Some(process)) => Ok(Some(process)),
-            Ok(None) => {
-                // There is no server for this framework.
-                self.warm.gone(|state| state.failures = TRIES);
-                Ok(None)
-            }
-            Err(_) if self.cancel.is_cancelled() => {
-                self.warm.gone(|_| ());
-                Err(Error::Cancelled)
-            }
-            Err(Failure { reason, cpu }) => {
-                tracing::debug!(reason, "no process for warm runs");
-                self.note_spent(|spent| spent.cpu += cpu);
-                self.warm.gone(|state| state.failures += 1);
-                Ok(None)
-            }
+        let Some(program) = self.runner.server() else { return Ok(None) };
+        match self.warm.take() {
+            Place::None => Ok(None),
+            Place::Process(process) => Ok(Some(*process)),
+            Place::Free => match self.start(program) {
+                Ok(process) => Ok(Some(process)),
+                Err(failure) => {
+                    self.lament(failure);
+                    if self.cancel.is_cancelled() { Err(Error::Cancelled) } else { Ok(None) }
+                }
+            },
         }
     }
 
-    fn start(&self) -> Result<Option<Process>, Failure> {
-        let Some(program) = self.runner.server() else { return Ok(None) };
-        let failure = |error: &dyn std::error::Error| Failure {
-            reason: error.to_string(),
-            cpu: Duration::ZERO,
-        };
-        let mounts = self.caches.for_checks().map_err(|error| failure(&error))?;
+    fn start(&self, program: Server) -> Result<Process, Failure> {
+        let mounts = self.caches.for_checks().map_err(|error| Failure::of(&error))?;
         let view = self.view(Changes::new(), mounts);
         let mut step = self.script_step(&[], How::CHECK, AGE * 2);
         step.argv = program.argv;
         step.env.extend(program.env);
         step.files = program.files;
-        let conversation =
-            converse(&self.sandbox, &view, &step).map_err(|error| failure(&error))?;
+        let session = self.sandbox.open(&view).map_err(|error| Failure::of(&error))?;
         self.spend(Duration::ZERO);
         let mut process = Process {
-            conversation,
+            conversation: session.converse(&step).map_err(|error| Failure::of(&error))?,
             born: Instant::now(),
             runs: 0,
             told: Duration::ZERO,
             uncharged: Duration::ZERO,
         };
         let hello = process.ask(b"", SLACK, &self.cancel)?;
-        let ready = self.runner.read_served(&hello).ok_or_else(|| Failure {
-            reason: String::from_utf8_lossy(&hello).into_owned(),
-            cpu: Duration::ZERO,
-        })?;
+        let ready = self.runner.read_served(&hello).ok_or_else(|| Failure::of(&NO_REPLY))?;
         self.note_spent(|spent| spent.cpu += ready.cpu);
         process.told = ready.cpu;
         process.uncharged = ready.cpu;
-        Ok(Some(process))
+        Ok(process)
     }
 }
 
-fn converse(
-    sandbox: &Sandbox,
-    view: &View,
-    step: &Step,
-) -> Result<Conversation, crate::sandbox::Error> {
-    sandbox.open(view)?.converse(step)
+/// What there is for a run.
+enum Place {
+    Process(Box<Process>),
+    /// Room for a new process, which counts as alive from now on.
+    Free,
+    None,
+}
+
+impl Failure {
+    fn of(reason: &dyn ToString) -> Self {
+        Self { reason: reason.to_string(), cpu: Duration::ZERO, counts: true }
+    }
 }
 
 impl Process {
+    fn is_old(&self) -> bool {
+        self.runs >= RUNS || self.born.elapsed() >= AGE
+    }
+
     fn ask(&mut self, line: &[u8], limit: Duration, cancel: &Cancel) -> Result<Vec<u8>, Failure> {
         match self.conversation.ask(line, limit, cancel) {
             Ok(Reply::Line(line)) => Ok(line),
             Ok(Reply::Over { end, cpu }) => Err(Failure {
                 reason: super::parsing::end_in_words(end),
                 cpu: cpu.saturating_sub(self.told),
+                counts: true,
             }),
-            Err(error) => Err(Failure { reason: error.to_string(), cpu: Duration::ZERO }),
+            Err(error) => Err(Failure::of(&error)),
         }
     }
 }
@@ -216,6 +216,27 @@ impl Process {
 impl Warm {
     fn state(&self) -> std::sync::MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn take(&self) -> Place {
+        let mut state = self.state();
+        if state.failures >= TRIES || state.soiled >= TRIES {
+            return Place::None;
+        }
+        let old: Vec<_> = state.idle.extract_if(.., |process| process.is_old()).collect();
+        state.alive -= old.len();
+        let place = if let Some(process) = state.idle.pop() {
+            Place::Process(Box::new(process))
+        } else if state.alive < SERVERS {
+            state.alive += 1;
+            Place::Free
+        } else {
+            Place::None
+        };
+        // Ending them takes a moment.
+        drop(state);
+        drop(old);
+        place
     }
 
     /// A process is no more.
@@ -227,7 +248,7 @@ impl Warm {
 
     /// A run was made: the process serves again unless something of the run is still there.
     fn back(&self, process: Process, dirty: &[String]) {
-        let old = process.runs >= RUNS || process.born.elapsed() >= AGE;
+        let old = process.is_old();
         let mut state = self.state();
         state.failures = 0;
         if let Some(first) = dirty.first() {

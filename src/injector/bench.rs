@@ -107,18 +107,26 @@ impl<'a> Bench<'a> {
         self.harness.run_warm(changes, program, limit)
     }
 
-    /// Ten times what the tests take on the original beside what a run needs in order to start; `None`
-    /// where that is not known.
     fn patience(&self, plan: &Plan) -> Option<Duration> {
-        let seconds = |id| self.baseline.durations.get(id).copied();
-        let tests = plan.passing.iter().map(seconds).sum::<Option<f64>>()?;
-        let others = self.baseline.durations.values().sum::<f64>();
-        // What a run of everything takes beside its tests: start, imports, collection.
-        let start = (self.baseline.seconds - others).max(0.0);
-        #[expect(clippy::cast_precision_loss, reason = "numbers of files")]
-        let share = plan.test_files.len() as f64 / self.test_files.len().max(1) as f64;
-        Duration::try_from_secs_f64(2.0 + 10.0 * tests + 3.0 * start * share).ok()
+        patience(&self.baseline, &plan.passing, plan.test_files.len(), self.test_files.len())
     }
+}
+
+/// Two seconds, ten times what the tests take on the original, and three times the share that `files`
+/// of `all` test files have in what a run of everything needs beside its tests: start, imports,
+/// collection. `None` where that is not known.
+fn patience(
+    baseline: &Baseline,
+    tests: &BTreeSet<TestId>,
+    files: usize,
+    all: usize,
+) -> Option<Duration> {
+    let seconds = |id| baseline.durations.get(id).copied();
+    let own = tests.iter().map(seconds).sum::<Option<f64>>()?;
+    let beside = (baseline.seconds - baseline.durations.values().sum::<f64>()).max(0.0);
+    #[expect(clippy::cast_precision_loss, reason = "numbers of files")]
+    let share = files as f64 / all.max(1) as f64;
+    Duration::try_from_secs_f64(2.0 + 10.0 * own + 3.0 * beside * share).ok()
 }
 
 impl Plan {
@@ -202,4 +210,28 @@ fn of_files_or_none<'i>(
     ids.filter(|id| names.iter().any(|name| name.own(id)) || !all.iter().any(|name| name.own(id)))
         .cloned()
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_draft_may_take_as_long_as_its_tests_suggest() {
+        let ids = |names: &[&str]| names.iter().map(ToString::to_string).collect();
+        let baseline = Baseline {
+            passing: ids(&["a", "b", "c"]),
+            excluded: BTreeMap::new(),
+            reach: BTreeMap::new(),
+            durations: [("a".to_owned(), 0.5), ("b".to_owned(), 0.25)].into(),
+            seconds: 2.75,
+        };
+        let check = |tests: &[&str], files: usize, seconds: Option<f64>| {
+            let expect = seconds.map(Duration::from_secs_f64);
+            assert_eq!(patience(&baseline, &ids(tests), files, 4), expect, "{tests:?}");
+        };
+        check(&["a"], 1, Some(2.0 + 5.0 + 1.5));
+        check(&["a", "b"], 2, Some(2.0 + 7.5 + 3.0));
+        check(&["a", "c"], 1, None);
+    }
 }

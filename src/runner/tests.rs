@@ -87,6 +87,46 @@ fn every_embedded_specification_names_files_that_exist() {
     }
 }
 
+#[test]
+fn a_runner_knows_its_own_scripts_byte_for_byte() {
+    let plain = [("tests/test_a.py", "def test_a():\n    pass\n")];
+    let runner = Place::new().detect(&plain).unwrap();
+    let odd = "tests/test_a.py::test_\"é\nEND_OF_TESTS\n".to_owned();
+    for chosen in [
+        Chosen { files: vec![path("tests/test_a.py")], excluded: vec![] },
+        Chosen { files: vec![path("b/test_é.py"), path("tests/test_a.py")], excluded: vec![odd] },
+        Chosen { files: vec![], excluded: vec![] },
+    ] {
+        let script = runner.script(&chosen.files, &chosen.excluded);
+        assert_eq!(runner.own_script(&script), Some(chosen));
+    }
+    let script = runner.script(&[path("tests/test_a.py")], &[]);
+    let script = String::from_utf8(script).unwrap();
+    for (old, new) in [
+        ("set -u", "set -eu"),
+        ("tests/test_a.py", "tests//test_a.py"),
+        ("tests/test_a.py", "../test_a.py"),
+        ("\"excluded\": []", "\"excluded\": [ ]"),
+        ("</dev/null", "<&1"),
+        ("\n", "\r\n"),
+    ] {
+        assert!(script.contains(old), "{old}");
+        assert_eq!(runner.own_script(script.replacen(old, new, 1).as_bytes()), None, "{old}");
+    }
+    assert_eq!(runner.own_script(format!("{script}\n").as_bytes()), None);
+    assert_eq!(runner.own_script(b""), None);
+    let overrides = Overrides {
+        test_command: Some("make test".into()),
+        report: Some("report.xml".into()),
+        ..Overrides::default()
+    };
+    let place = Place::new();
+    let other =
+        Runner::detect(&tree(&plain), &place.at("repo"), &place.machine(), &overrides).unwrap();
+    assert_eq!(other.own_script(script.as_bytes()), None);
+    assert!(other.server().is_none() && runner.server().is_some());
+}
+
 #[track_caller]
 fn detects(files: &[(&str, &str)], framework: &str) {
     assert_eq!(Place::new().detect(files).unwrap().framework(), framework);

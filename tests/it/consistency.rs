@@ -47,6 +47,34 @@ fn a_real_bug_passes_all_nine_checks() {
 }
 
 #[test]
+fn plain_runs_vouch_for_what_warm_ones_said() {
+    let bench = bench("well_tested");
+    let (bug, weakened) = discount(&bench);
+    let artifact = bench.artifact(&bug, &weakened, &TESTS);
+    bench.harness.baseline().unwrap();
+    let before = bench.harness.spent();
+    check(&bench, &artifact, &Minima::default(), "valid");
+    let spent = bench.harness.spent();
+    // Original, bug, weakened; the bug twice again.
+    assert_eq!((spent.warm - before.warm, spent.runs - before.runs), (3, 5));
+}
+
+#[test]
+fn a_bug_that_only_a_warm_process_shows_is_not_stable() {
+    let bench = bench("well_tested");
+    let (_, weakened) = discount(&bench);
+    let there = "percent > 100 - __import__('os').path.exists('/tmp/ssr/server')";
+    let bug = bench.edit(&Changes::new(), PRICE, "percent > 100", there);
+    let artifact = bench.artifact(&bug, &weakened, &TESTS);
+    check(
+        &bench,
+        &artifact,
+        &Minima::default(),
+        "stability: tests/test_price.py::TestPrice::test_discount fails in some runs of the same bug",
+    );
+}
+
+#[test]
 fn a_bug_in_a_listed_test_file_is_not_separate() {
     let bench = bench("well_tested");
     let (bug, weakened) = discount(&bench);

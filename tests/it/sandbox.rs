@@ -8,6 +8,7 @@ mod bounds;
 mod ending;
 mod machine;
 mod secrets;
+mod talking;
 mod trees;
 mod walls;
 

@@ -3,7 +3,6 @@
 
 use crate::bench::{Bench, bench_of, machine, path, pytest_machine};
 use ssr_mcp::harness::{How, NoVerdict, Program, ScriptRun};
-use ssr_mcp::runner::Chosen;
 use ssr_mcp::tree::{Changes, File};
 use ssr_mcp::verdict::Outcome;
 use std::time::Duration;
@@ -407,23 +406,4 @@ class TestAct(unittest.TestCase):
     let mut gone = Changes::new();
     gone.delete(path("tests/test_act.py"));
     check_same(&bench, &gone, &["tests/test_act.py"]);
-}
-
-#[test]
-fn a_runner_knows_its_own_scripts() {
-    let bench = bench_of(&tree(), &pytest_machine(), None);
-    let runner = bench.harness.runner();
-    let chosen = Chosen {
-        files: vec![path("tests/test_act.py"), path("tests/test_clean.py")],
-        excluded: vec!["tests/test_act.py::test_\"é\nEND_OF_TESTS".to_owned()],
-    };
-    let script = runner.script(&chosen.files, &chosen.excluded);
-    assert_eq!(runner.own_script(&script), Some(chosen));
-    let text = String::from_utf8(script).unwrap();
-    for (old, new) in
-        [("set -u", "set -eu"), ("tests/test_act.py", "tests//test_act.py"), ("\n", "\r\n")]
-    {
-        assert_eq!(runner.own_script(text.replacen(old, new, 1).as_bytes()), None, "{old}");
-    }
-    assert_eq!(runner.own_script(b""), None);
 }

@@ -20,7 +20,6 @@ def load_plugins():
 load_plugins()
 KNOWN = set(sys.modules)  # what a run that begins in a process of its own has loaded, too
 
-import atexit  # noqa: E402
 import binascii  # noqa: E402
 import gc  # noqa: E402
 import inspect  # noqa: E402
@@ -36,6 +35,7 @@ import ssr_fork  # noqa: E402
 HERE = os.path.dirname(os.path.abspath(__file__))
 RUN = os.path.join(HERE, "run")
 LONGEST = 16 << 20
+MOST_FILES = 20000  # looking at all of them after every run must cost less than a plain run
 
 
 def protection():
@@ -58,6 +58,8 @@ class Place:
         self.skipped = {self.cache, RUN}
         self.bytecode = {}
         self.known = self.scan()
+        if len(self.known) > MOST_FILES:
+            raise SystemExit("the tree has too many files")
 
     def scan(self):
         found = {"ipc": self.ipc()}
@@ -178,16 +180,6 @@ def become_run(requests, replies, expose):
     sys.modules["__main__"] = sys.modules.pop("ssr_driver")
 
 
-def leave(status):
-    """As the interpreter does at its end, but for taking itself apart: the report is written by then."""
-    if "threading" in sys.modules:
-        sys.modules["threading"]._shutdown()
-    atexit._run_exitfuncs()
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os._exit(status)
-
-
 def serve():
     """Returns in a child only, with what it is to run."""
     if os.getppid() != 1 or os.uname().nodename != "sandbox":
@@ -213,7 +205,7 @@ def serve():
     place, files = Place(), ssr_fork.Files()
     inspect.getmodule(serve.__code__)  # fills its table of all modules, which every traceback needs
     gc.collect()
-    getattr(gc, "freeze", gc.collect)()
+    getattr(gc, "freeze", int)()
     told = 0.0
 
     def reply(used=0.0, **answer):
@@ -255,4 +247,4 @@ def serve():
 if __name__ == "__main__":
     job = serve()
     if job:
-        leave(ssr_driver.run(*job))
+        ssr_driver.leave(ssr_driver.run(*job))

@@ -9,12 +9,16 @@ use std::borrow::Cow;
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::time::{Duration, Instant};
 
+/// How long a command may go on that has closed its output.
+const GRACE: Duration = Duration::from_secs(1);
+
 #[derive(Debug)]
 pub(in crate::sandbox) struct Talk {
     live: Live,
     /// Never blocks.
     requests: OwnedFd,
-    replies: OwnedFd,
+    /// `None` once it ended.
+    replies: Option<OwnedFd>,
     /// Read, and not handed out yet.
     read: Vec<u8>,
     /// How much of it is known to hold no end of line.
@@ -39,7 +43,7 @@ impl Talk {
         rustix::io::ioctl_fionbio(&requests, true)
             .map_err(|errno| Error::Io { what: "set up a pipe", source: errno.into() })?;
         live.send(&Order::Run(Cow::Borrowed(step)), &[replies_end.as_fd(), requests_end.as_fd()])?;
-        Ok(Self { live, requests, replies, read: Vec::new(), searched: 0 })
+        Ok(Self { live, requests, replies: Some(replies), read: Vec::new(), searched: 0 })
     }
 
     pub(in crate::sandbox) fn ask(
@@ -48,7 +52,7 @@ impl Talk {
         limit: Duration,
         cancel: &Cancel,
     ) -> Result<Reply, Error> {
-        let until = Instant::now() + limit;
+        let mut until = Instant::now() + limit;
         let line = if line.is_empty() { Vec::new() } else { [line, b"\n"].concat() };
         let mut unsent = line.as_slice();
         loop {
@@ -75,8 +79,9 @@ impl Talk {
                 }
             }
             if ready.replies {
-                if !self.drain() {
-                    return self.end(End::Exited(0));
+                self.drain();
+                if self.replies.is_none() {
+                    until = until.min(Instant::now() + GRACE);
                 }
             } else if ready.reports {
                 return self.hear();
@@ -97,16 +102,14 @@ impl Talk {
         Some(line)
     }
 
-    /// Reads once; false at the end of the stream.
-    fn drain(&mut self) -> bool {
+    /// Reads once; only called when that does not block.
+    fn drain(&mut self) {
         let mut buffer = [0; 1 << 14];
-        match rustix::io::read(&self.replies, &mut buffer) {
-            Err(Errno::INTR) => true,
-            Ok(0) | Err(_) => false,
-            Ok(read) => {
-                self.read.extend_from_slice(&buffer[..read]);
-                true
-            }
+        let Some(replies) = &self.replies else { return };
+        match rustix::io::read(replies, &mut buffer) {
+            Err(Errno::INTR) => {}
+            Ok(0) | Err(_) => self.replies = None,
+            Ok(read) => self.read.extend_from_slice(&buffer[..read]),
         }
     }
 
@@ -114,12 +117,17 @@ impl Talk {
         let Some(channel) = &self.live.channel else {
             return Err(Error::Lost("the conversation is over".into()));
         };
-        let mut fds = vec![
-            PollFd::new(channel, PollFlags::IN),
-            PollFd::new(&self.replies, PollFlags::IN),
-            PollFd::new(&self.requests, PollFlags::OUT),
+        let sources = [
+            Some(channel.as_fd()),
+            self.replies.as_ref().map(|replies| replies.as_fd()),
+            sending.then(|| self.requests.as_fd()),
         ];
-        fds.truncate(if sending { 3 } else { 2 });
+        let flags = [PollFlags::IN, PollFlags::IN, PollFlags::OUT];
+        let mut fds: Vec<PollFd<'_>> = sources
+            .iter()
+            .zip(flags)
+            .filter_map(|(fd, flags)| Some(PollFd::from_borrowed_fd((*fd)?, flags)))
+            .collect();
         let tick = Timespec { tv_sec: 0, tv_nsec: i64::from(TICK.subsec_nanos()) };
         match poll(&mut fds, Some(&tick)) {
             Ok(_) | Err(Errno::INTR) => {}
@@ -127,8 +135,10 @@ impl Talk {
                 return Err(Error::Io { what: "wait for the sandbox", source: errno.into() });
             }
         }
-        let has = |index: usize| fds.get(index).is_some_and(|fd| !fd.revents().is_empty());
-        Ok(Ready { reports: has(0), replies: has(1), requests: has(2) })
+        let mut events = fds.iter().map(|fd| !fd.revents().is_empty());
+        let [reports, replies, requests] =
+            sources.map(|source| source.is_some() && events.next().unwrap_or(false));
+        Ok(Ready { reports, replies, requests })
     }
 
     /// Ends the command for a reason, unless it has ended by itself.

@@ -9,16 +9,16 @@ use std::sync::mpsc;
 use std::time::Instant;
 
 /// A world with a file that a command locks for as long as it, or a child, lives.
-struct Locked {
-    world: World,
+pub(super) struct Locked {
+    pub(super) world: World,
     lock: PathBuf,
 }
 
 /// Takes the lock of a `Locked` and says so, in shell.
-const HOLD: &str = "exec 9</kept/lock; flock -s 9; echo held";
+pub(super) const HOLD: &str = "exec 9</kept/lock; flock -s 9; echo held";
 
 impl Locked {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let mut world = World::new(&[]);
         let kept = world.outside("kept");
         fs::create_dir(&kept).unwrap();
@@ -35,7 +35,7 @@ impl Locked {
 
     /// Fails if a process that held the lock is still there after a while.
     #[track_caller]
-    fn assert_released(&self) {
+    pub(super) fn assert_released(&self) {
         let (sender, receiver) = mpsc::channel();
         let file = File::open(&self.lock).unwrap();
         std::thread::spawn(move || sender.send(file.lock()));
@@ -44,13 +44,13 @@ impl Locked {
     }
 
     /// Whether some process holds the lock now.
-    fn is_held(&self) -> bool {
+    pub(super) fn is_held(&self) -> bool {
         File::open(&self.lock).unwrap().try_lock().is_err()
     }
 }
 
 /// A process that leaves its session, its group and its parent, and ignores what it can.
-const DAEMON: &str = "(trap '' TERM HUP INT; setsid bash -c 'trap \"\" TERM HUP INT; (sleep 1000 &) ; sleep 1000' >/dev/null 2>&1 &)";
+pub(super) const DAEMON: &str = "(trap '' TERM HUP INT; setsid bash -c 'trap \"\" TERM HUP INT; (sleep 1000 &) ; sleep 1000' >/dev/null 2>&1 &)";
 
 #[test]
 fn a_daemon_does_not_outlive_a_normal_exit() {
