@@ -171,8 +171,7 @@ impl Runner {
             ToolKind::Cargo => (cargo_tools(&reader, root, machine)?, BTreeSet::new()),
         };
         let tools = with_constants(tools, &spec);
-        let ground =
-            sway::Ground::survey(&spec, reader.paths(), &test_files(&spec, &reader), installed);
+        let ground = sway::Ground::survey(&spec, &reader, &test_files(&spec, &reader), installed);
         let crates = cargo::Crates::of(&reader);
         Ok(Self(Arc::new(Bound { spec, tools, ground, crates, command })))
     }
@@ -250,7 +249,7 @@ impl Runner {
 
     /// Whether a file sways tests without being one: restored before every grading.
     pub fn sways(&self, path: &RelPath) -> bool {
-        self.0.ground.sways(&self.0.spec, path)
+        self.0.ground.sways(&self.0.spec, path) || self.0.crates.sways(path)
     }
 
     /// Whether a *new* file would be imported in place of the framework, the standard library or an
