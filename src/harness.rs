@@ -3,6 +3,7 @@
 
 mod baseline;
 mod caches;
+mod entered;
 mod instruments;
 mod memo;
 pub mod parsing;
@@ -11,6 +12,7 @@ mod statuses;
 mod warm;
 
 pub use baseline::Baseline;
+pub use entered::Entered;
 pub use instruments::{Coverage, Screened};
 
 use crate::runner::Runner;
@@ -292,15 +294,30 @@ impl Harness {
         Ok(run)
     }
 
-    /// Runs again what [`run_warm`](Self::run_warm) ran, in new processes, and in the same place where
-    /// that spares a build.
-    pub fn run_again(&self, changes: &Changes, program: Program<'_>) -> Result<ScriptRun, Error> {
+    /// Two runs in processes of their own, with two hash seeds: each in a sandbox of its own, but where
+    /// that would only build the same once more. Never answered from the memo.
+    pub fn run_twice(
+        &self,
+        changes: &Changes,
+        program: Program<'_>,
+        hash_seeds: [u32; 2],
+    ) -> Result<[ScriptRun; 2], Error> {
         let changes = changes.against(&*self.base);
         let limit = self.time_limit();
-        match self.run_in_server(&changes, program, limit)? {
-            Some(run) => Ok(run),
-            None => self.run_now(&changes, program, How::CHECK, limit),
+        let [one, two] = hash_seeds.map(|hash_seed| How { hash_seed, audience: Audience::Check });
+        if self.runner.builds() {
+            let runs = self.run_in_one_place(&changes, program, [one, two], limit)?;
+            // The second run may have met what the first left behind: that is no second opinion.
+            if runs[0].verdicts == runs[1].verdicts {
+                return Ok(runs);
+            }
+            let [first, _] = runs;
+            return Ok([first, self.run_now(&changes, program, two, limit)?]);
         }
+        Ok([
+            self.run_now(&changes, program, one, limit)?,
+            self.run_now(&changes, program, two, limit)?,
+        ])
     }
 
     /// What all runs so far took.

@@ -19,6 +19,7 @@ mod settings;
 mod spec;
 mod sway;
 mod switch;
+pub mod weave;
 #[cfg(test)]
 mod tests;
 
@@ -27,7 +28,7 @@ pub use instrument::{Instrument, Lines, Reach, Trial};
 pub use report::NoReport;
 pub use script::Chosen;
 pub use server::{Served, Server};
-pub use switch::{Piece, Purpose, Switch, Tried, Versions, Woven};
+pub use switch::{Piece, Probe, Probed, Purpose, Switch, Tried, Versions, Woven};
 
 use crate::sandbox::Mount;
 use crate::tree::{PathRefusal, RelPath, Tree};
@@ -170,8 +171,7 @@ impl Runner {
             ToolKind::Cargo => (cargo_tools(&reader, root, machine)?, BTreeSet::new()),
         };
         let tools = with_constants(tools, &spec);
-        let ground =
-            sway::Ground::survey(&spec, reader.paths(), &test_files(&spec, &reader), installed);
+        let ground = sway::Ground::survey(&spec, &reader, &test_files(&spec, &reader), installed);
         let crates = cargo::Crates::of(&reader);
         Ok(Self(Arc::new(Bound { spec, tools, ground, crates, command })))
     }
@@ -183,6 +183,11 @@ impl Runner {
     /// Whether changed code must be built before its tests run.
     pub fn builds(&self) -> bool {
         matches!(self.0.spec.tools, ToolKind::Cargo)
+    }
+
+    /// Whether code of the repository may run while it is built, in the compiler or before it.
+    pub fn runs_while_building(&self) -> bool {
+        self.0.crates.macros
     }
 
     /// Language name, as in `grammars/`.
@@ -244,7 +249,7 @@ impl Runner {
 
     /// Whether a file sways tests without being one: restored before every grading.
     pub fn sways(&self, path: &RelPath) -> bool {
-        self.0.ground.sways(&self.0.spec, path)
+        self.0.ground.sways(&self.0.spec, path) || self.0.crates.sways(path)
     }
 
     /// Whether a *new* file would be imported in place of the framework, the standard library or an

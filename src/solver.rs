@@ -20,7 +20,6 @@ mod source;
 mod survey;
 mod templates;
 mod together;
-mod weave;
 mod words;
 
 #[cfg(test)]

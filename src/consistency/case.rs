@@ -78,14 +78,15 @@ impl<'a> Case<'a> {
         Ok(run.verdicts)
     }
 
-    /// The same, run anew in processes of its own.
-    pub(super) fn run_again(
+    /// Two runs anew, in processes of their own.
+    pub(super) fn run_twice(
         &mut self,
         changes: &Changes,
-    ) -> Result<Result<Verdicts, NoVerdict>, Error> {
-        let run = self.harness.run_again(changes, self.program())?;
-        self.cpu += run.cpu;
-        Ok(run.verdicts)
+        hash_seeds: [u32; 2],
+    ) -> Result<[Result<Verdicts, NoVerdict>; 2], Error> {
+        let runs = self.harness.run_twice(changes, self.program(), hash_seeds)?;
+        self.cpu += runs.iter().map(|run| run.cpu).sum::<Duration>();
+        Ok(runs.map(|run| run.verdicts))
     }
 
     fn program(&self) -> Program<'a> {

@@ -144,14 +144,10 @@ pub(super) fn inverse_mutation(case: &mut Case<'_>) -> Result<Finding, Error> {
 }
 
 /// Repeated runs in fresh processes with other hash seeds agree: with the bug twice, and once on the
-/// original unless the baseline, which ran twice, vouches for every test already. The first repeat has a
-/// sandbox of its own; so has the second, but where that would only build the same once more.
+/// original unless the baseline, which ran twice, vouches for every test already.
 pub(super) fn stability(case: &mut Case<'_>) -> Result<Finding, Error> {
     let bug = case.bug.clone();
-    for hash_seed in [1, 2] {
-        let how = How { hash_seed, audience: Audience::Check };
-        let again = hash_seed == 2 && case.harness.runner().builds();
-        let run = if again { case.run_again(&bug)? } else { case.run_fresh(&bug, how)? };
+    for run in case.run_twice(&bug, [1, 2])? {
         let failing = match run {
             Ok(verdicts) => case.broken_by(&verdicts),
             Err(problem) => return Ok(Err(format!("with the bug, run again: {problem}"))),

@@ -1,6 +1,7 @@
 //! What the suite says of the untouched tree: two runs that must agree, and two controls that prove
 //! that edits take effect.
 
+use super::entered::{Entered, Measured};
 use super::{Audience, Error, Harness, How, NoVerdict, Program, ScriptRun, script};
 use crate::runner::Runner;
 use crate::tree::{Changes, File, RelPath, Tree, hex};
@@ -19,9 +20,12 @@ pub struct Baseline {
     pub excluded: BTreeMap<TestId, String>,
     /// Source file to the test files whose tests may execute it.
     pub reach: BTreeMap<RelPath, BTreeSet<RelPath>>,
+    /// The same by function, where that is known; it holds for changes of bodies only.
+    #[serde(default)]
+    pub entered: Entered,
     /// Seconds of each test alone, where the framework could tell.
     pub durations: BTreeMap<TestId, f64>,
-    /// Wall seconds of a run of everything.
+    /// Wall seconds of a run of everything; where code is built, with one file built anew.
     pub seconds: f64,
 }
 
@@ -90,7 +94,7 @@ impl Harness {
             How { hash_seed: 1, audience: Audience::Check },
             self.first_run(),
         )?;
-        let seconds = second.wall.as_secs_f64();
+        let mut seconds = second.wall.as_secs_f64();
         let (passing, excluded) = agree(&self.verdicts_of(first)?, &self.verdicts_of(second)?);
         if passing.is_empty() {
             return Err(Error::Baseline(format!(
@@ -104,7 +108,31 @@ impl Harness {
         let survey = self.reach(&test_files)?;
         let reach = code_only(self, &test_files, &survey.files);
         self.forced_fail(&reach, &passing)?;
-        Ok(Baseline { passing, excluded, reach, durations: survey.seconds, seconds })
+        if self.runner.builds() {
+            seconds = seconds.max(self.rebuilt(&reach, program)?.as_secs_f64());
+        }
+        let code = reach.keys().cloned().collect();
+        let usual = Duration::from_secs_f64(seconds);
+        let Measured { entered, seconds: alone } = self.entered(&code, &passing, usual)?;
+        let durations = if alone.is_empty() { survey.seconds } else { alone };
+        Ok(Baseline { passing, excluded, reach, entered, durations, seconds })
+    }
+
+    /// How long a run takes that finds one code file changed: an empty line at its end. Of the files that
+    /// most tests reach, a crate's first.
+    fn rebuilt(
+        &self,
+        reach: &BTreeMap<RelPath, BTreeSet<RelPath>>,
+        program: Program<'_>,
+    ) -> Result<Duration, Error> {
+        let root = |path: &RelPath| path.file_name() == "lib.rs" || path.file_name() == "main.rs";
+        let chosen = reach.iter().max_by_key(|(path, tests)| (tests.len(), root(path)));
+        let Some((path, _)) = chosen else { return Ok(Duration::ZERO) };
+        let Some(file) = self.base.read(path) else { return Ok(Duration::ZERO) };
+        let mut changes = Changes::new();
+        let bytes = [&file.bytes[..], b"\n"].concat();
+        changes.write(path.clone(), File { bytes: bytes.into(), ..file });
+        Ok(self.run_now(&changes, program, How::CHECK, self.first_run())?.wall)
     }
 
     fn fill_caches(&self, program: Program<'_>) -> Result<ScriptRun, Error> {

@@ -2,7 +2,7 @@
 //! tests reach, which lines they execute, which candidate repairs pass a few of them.
 
 use super::{Error, Harness};
-use crate::runner::{Instrument, Lines, Purpose, Reach, Trial, Versions, Woven};
+use crate::runner::{Instrument, Lines, Probe, Probed, Purpose, Reach, Trial, Versions, Woven};
 use crate::sandbox::{Collected, Finished, Step};
 use crate::tree::{Changes, Overlaid, RelPath, Tree};
 use crate::verdict::TestId;
@@ -99,16 +99,15 @@ impl Harness {
         Ok(read.filter(|versions| versions.complete || !versions.tried.is_empty()))
     }
 
-    /// Lines executed by each of `tests` on base + `changes`, by probes woven into it: file and lines by
-    /// probe. `None` as for [`Harness::try_versions`].
+    /// Lines executed by each of `tests` on base + `changes`, by probes woven into it. `None` as for
+    /// [`Harness::try_versions`].
     pub fn probed(
         &self,
         changes: &Changes,
-        woven: &Woven,
-        probes: Vec<(RelPath, Vec<u32>)>,
+        (woven, probes): (&Woven, Vec<Probe>),
         tests: &[TestId],
         usual: Duration,
-    ) -> Result<Option<Coverage>, Error> {
+    ) -> Result<Option<Probed>, Error> {
         let each = self.screening_limit(tests, usual);
         let purpose = Purpose::Probes(probes);
         let output = self.switched(changes, woven, &purpose, (tests, each), SURVEY)?;

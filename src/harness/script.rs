@@ -40,6 +40,34 @@ impl Harness {
         }
     }
 
+    /// Two runs after each other in one sandbox, without the memo.
+    pub(super) fn run_in_one_place(
+        &self,
+        changes: &Changes,
+        program: Program<'_>,
+        hows: [How; 2],
+        limit: Duration,
+    ) -> Result<[ScriptRun; 2], Error> {
+        let view = self.view(Changes::new(), self.caches.for_checks()?);
+        let mut session = self.sandbox.open(&view)?;
+        let mut runs = Vec::new();
+        for how in hows {
+            let mut step = self.script_step(program.script, how, limit);
+            if runs.is_empty() {
+                step.changes = changes.clone();
+            }
+            runs.push(match session.run(&step, &self.cancel) {
+                Ok(finished) => self.conclude(finished, program.parser, limit)?,
+                Err(sandbox::Error::NotWritten { path, reason }) => {
+                    ScriptRun::without(NoVerdict::NotLaidOut { path, reason })
+                }
+                Err(error) => return Err(error.into()),
+            });
+        }
+        let second = runs.pop().expect("two runs were made");
+        Ok([runs.pop().expect("two runs were made"), second])
+    }
+
     /// The tree as a run sees it.
     pub(super) fn view(&self, changes: Changes, caches: Vec<Mount>) -> View {
         let mut mounts = self.runner.tools().mounts.clone();

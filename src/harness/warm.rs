@@ -65,6 +65,11 @@ impl Harness {
         program: Program<'_>,
         limit: Duration,
     ) -> Result<Option<ScriptRun>, Error> {
+        // The caches hold the original built: a place where a bug was built would build it again, and
+        // the bug once more after that.
+        if changes.is_empty() && self.runner.builds() {
+            return Ok(None);
+        }
         let Some(chosen) = self.chosen(changes, program) else { return Ok(None) };
         let Some(mut process) = self.process()? else { return Ok(None) };
         let started = Instant::now();

@@ -15,6 +15,7 @@ pub(super) struct Code<'a> {
     strategy: Strategy,
     symbol: Option<String>,
     files: Vec<Reached>,
+    entered: &'a crate::harness::Entered,
     opened: BTreeMap<usize, Opened>,
     usage: Option<Usage>,
 }
@@ -35,6 +36,24 @@ pub(super) struct Opened {
     pub sites: Vec<Site>,
     /// Identifiers of the test files that reach it.
     pub mentioned: BTreeSet<Vec<u8>>,
+    /// Where bodies of outermost functions begin (line) to the test files that enter them.
+    pub entered: BTreeMap<u32, BTreeSet<RelPath>>,
+}
+
+impl Opened {
+    /// The test files that can tell a site's edits; `None` where any that reaches the file may.
+    pub(super) fn told_by(&self, site: &Site) -> Option<&BTreeSet<RelPath>> {
+        let mut function = site.function.and_then(|at| self.parsed.functions().get(at))?;
+        while let Some(parent) = function.parent.and_then(|at| self.parsed.functions().get(at)) {
+            function = parent;
+        }
+        let body = &function.body;
+        let inside = |edit: &crate::text::Edit| {
+            body.start < edit.range.start && edit.range.end < body.end || (edit.range == *body)
+        };
+        let entered = self.entered.get(&self.parsed.line_of(body.start))?;
+        site.edits.iter().all(inside).then_some(entered)
+    }
 }
 
 /// What is known of the repository before any search.
@@ -43,6 +62,8 @@ pub(super) struct Ground<'a> {
     pub language: &'a Language,
     /// Source file to the test files whose tests may execute it.
     pub reach: &'a BTreeMap<RelPath, BTreeSet<RelPath>>,
+    /// The same by function; see [`crate::harness::Entered`].
+    pub entered: &'a crate::harness::Entered,
     /// The runner's test files.
     pub test_files: &'a BTreeSet<RelPath>,
     /// Whether a file sways tests without being one.
@@ -106,6 +127,7 @@ impl<'a> Code<'a> {
             strategy,
             symbol,
             files,
+            entered: ground.entered,
             opened: BTreeMap::new(),
             usage: None,
         };
@@ -147,7 +169,12 @@ impl<'a> Code<'a> {
             sites.retain(|site| site.function.is_some_and(|at| is_within(&parsed, at, symbol)));
         }
         let mentioned = words_of(self.tree, &tests);
-        Opened { path, file, parsed, sites, mentioned }
+        let entered = self.entered.get(&path).cloned().unwrap_or_default();
+        let mut opened = Opened { path, file, parsed, sites, mentioned, entered };
+        // What no passing test enters, none notices.
+        let mut sites = std::mem::take(&mut opened.sites);
+        sites.retain(|site| opened.told_by(site).is_none_or(|tests| !tests.is_empty()));
+        Opened { sites, ..opened }
     }
 
     /// A target without anything to do in it is told apart from bad luck.

@@ -79,10 +79,15 @@ pub(super) fn draw(
     for site in &sites {
         used.add(&opened.path, site);
     }
+    let told: Option<Vec<_>> = sites.iter().map(|site| opened.told_by(site)).collect();
+    let told = told.map(|told| {
+        let union: BTreeSet<&RelPath> = told.into_iter().flatten().collect();
+        tests.iter().filter(|test| union.contains(test)).cloned().collect()
+    });
     Some(Draft {
         path: opened.path.clone(),
         file: File { bytes: bytes.into(), executable: opened.file.executable },
-        tests: tests.to_vec(),
+        tests: told.unwrap_or_else(|| tests.to_vec()),
         summary: sites.iter().map(|site| site.describe(&opened.path, &opened.parsed)).collect(),
     })
 }

@@ -52,6 +52,7 @@ pub(super) fn search(
         tree: harness.base(),
         language,
         reach: &baseline.reach,
+        entered: &baseline.entered,
         test_files: &test_files,
         sways: &|path| harness.runner().sways(path),
     };

@@ -109,6 +109,7 @@ pub(super) struct Repository {
     pub tree: Changes,
     pub language: Language,
     pub reach: BTreeMap<RelPath, BTreeSet<RelPath>>,
+    pub entered: crate::harness::Entered,
     pub test_files: BTreeSet<RelPath>,
 }
 
@@ -117,7 +118,7 @@ impl Repository {
         let test_files: BTreeSet<RelPath> = tests.iter().map(|(name, _)| path(name)).collect();
         let reach = code.iter().map(|(name, _)| (path(name), test_files.clone())).collect();
         let tree = tree(&[code, tests].concat());
-        Self { tree, language, reach, test_files }
+        Self { tree, language, reach, entered: BTreeMap::new(), test_files }
     }
 
     pub(super) fn money() -> Self {
@@ -133,6 +134,7 @@ impl Repository {
             tree: &self.tree,
             language: &self.language,
             reach: &self.reach,
+            entered: &self.entered,
             test_files: &self.test_files,
             sways: &|path| path.file_name() == "conftest.py",
         };

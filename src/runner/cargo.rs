@@ -28,6 +28,12 @@ pub(super) struct Crates {
     targets: BTreeMap<RelPath, Target>,
     /// Directories of the packages in which a new file below `tests/` is a target.
     automatic: BTreeSet<String>,
+    /// Build scripts by any name.
+    scripts: BTreeSet<RelPath>,
+    /// Directories that hold integration tests by name only, with what they share.
+    beside_tests: BTreeSet<String>,
+    /// Whether code of a package runs inside the compiler.
+    pub(super) macros: bool,
     /// Package directory to the files that its crates may begin in.
     roots: BTreeMap<String, Vec<RelPath>>,
 }
@@ -42,6 +48,9 @@ impl Crates {
                 for target in targets_of(&table, manifest.parent(), reader) {
                     crates.targets.insert(target.file.clone(), target);
                 }
+                crates.scripts.extend(build_script(&table, manifest.parent()));
+                crates.beside_tests.extend(test_directories(&table, manifest.parent()));
+                crates.macros |= is_macro_crate(&table);
                 let roots = roots_of(&table, manifest.parent(), reader);
                 crates.roots.insert(manifest.parent().to_owned(), roots);
                 if finds_tests(&table) {
@@ -54,6 +63,14 @@ impl Crates {
 
     pub(super) fn test_files(&self) -> Vec<RelPath> {
         self.targets.keys().cloned().collect()
+    }
+
+    /// Whether a file runs when the package is built, or belongs to its tests.
+    pub(super) fn sways(&self, path: &RelPath) -> bool {
+        self.scripts.contains(path)
+            || self.beside_tests.iter().any(|directory| {
+                path.as_str().strip_prefix(directory).is_some_and(|rest| rest.starts_with('/'))
+            })
     }
 
     /// Where a new test file is a target of the same package as `neighbour`.
@@ -157,6 +174,39 @@ impl Crates {
         }
         Some((builds, chosen))
     }
+}
+
+fn build_script(manifest: &Table, directory: &str) -> Option<RelPath> {
+    let package = manifest.get("package").and_then(Value::as_table)?;
+    below(directory, package.get("build").and_then(Value::as_str)?)
+}
+
+/// The directories of tests with a path of their own, but for those that hold code of the package.
+fn test_directories(manifest: &Table, directory: &str) -> Vec<String> {
+    let tests = manifest.get("test").and_then(Value::as_array);
+    let paths = tests.into_iter().flatten().filter_map(|test| test.get("path")?.as_str());
+    let holds_code = |path: &RelPath| {
+        let own = path.as_str().strip_prefix(directory).unwrap_or(path.as_str());
+        let own = own.trim_start_matches('/');
+        !own.contains('/') || own.starts_with("src/")
+    };
+    paths
+        .filter_map(|path| below(directory, path))
+        .filter(|path| !holds_code(path))
+        .map(|path| path.parent().to_owned())
+        .collect()
+}
+
+/// A path that a manifest in `directory` names.
+fn below(directory: &str, path: &str) -> Option<RelPath> {
+    let prefix = if directory.is_empty() { String::new() } else { format!("{directory}/") };
+    RelPath::parse(format!("{prefix}{}", path.trim_start_matches("./")).as_bytes()).ok()
+}
+
+fn is_macro_crate(manifest: &Table) -> bool {
+    let lib = manifest.get("lib").and_then(Value::as_table);
+    let on = |key: &str| lib.and_then(|lib| lib.get(key)).and_then(Value::as_bool) == Some(true);
+    on("proc-macro") || on("proc_macro")
 }
 
 /// Where the crates of a package may begin, but for its tests, examples and build script.

@@ -8,6 +8,8 @@ use crate::tree::RelPath;
 #[derive(Debug, Default)]
 pub(super) struct Said {
     pub names: Option<Globs>,
+    /// Directories that modules are imported from.
+    pub roots: Vec<String>,
     /// Directories or files; at least one of them exists.
     places: Vec<String>,
 }
@@ -28,11 +30,20 @@ pub(super) fn read(settings: &Settings, reader: &Reader<'_>) -> Said {
         let get = |key: &str| {
             if toml { toml_words(&text, section, key) } else { ini_words(&text, section, key) }
         };
-        Some((get(&settings.names)?, get(&settings.directories)?))
+        Some([&settings.names, &settings.directories, &settings.roots].map(|key| get(key)))
     };
-    let Some((names, places)) = settings.sections.iter().find_map(find) else {
+    let found = settings.sections.iter().find_map(|section| {
+        let [names, places, roots] = find(section)?;
+        Some((names?, places?, roots?))
+    });
+    let Some((names, places, roots)) = found else {
         return Said::default();
     };
+    let plain = |place: &String| {
+        let place = place.trim_start_matches("./").trim_end_matches('/');
+        if place == "." { String::new() } else { place.to_owned() }
+    };
+    let roots = roots.iter().map(plain).collect();
     let pattern = |name: &String| format!("**/{}", name.trim_start_matches("*/"));
     let names: Vec<_> = names.iter().map(pattern).collect();
     let mut places: Vec<_> = places
@@ -44,7 +55,7 @@ pub(super) fn read(settings: &Settings, reader: &Reader<'_>) -> Said {
         places.clear();
     }
     let names = if names.is_empty() { None } else { Globs::try_from(names).ok() };
-    Said { names, places }
+    Said { names, roots, places }
 }
 
 fn inside(path: &RelPath, place: &str) -> bool {

@@ -105,6 +105,8 @@ pub(super) struct Settings {
     pub names: String,
     /// Key of the directories that tests are looked for in.
     pub directories: String,
+    /// Key of the directories that modules are imported from, beside those of the tests.
+    pub roots: String,
 }
 
 /// Names of files beside the specification.

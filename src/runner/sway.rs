@@ -1,7 +1,8 @@
 //! Which files decide about a test run without being code under test or tests.
 
-use super::embedded;
+use super::detect::Reader;
 use super::spec::Spec;
+use super::{embedded, settings};
 use crate::tree::RelPath;
 use std::collections::BTreeSet;
 
@@ -22,10 +23,11 @@ impl Ground {
     /// `installed`: top-level modules that the tests may import from elsewhere.
     pub(super) fn survey(
         spec: &Spec,
-        paths: &[RelPath],
+        reader: &Reader<'_>,
         test_files: &[RelPath],
         installed: BTreeSet<String>,
     ) -> Self {
+        let paths = reader.paths();
         let named = |part: &str| spec.sways.test_directories.iter().any(|name| name == part);
         let mut ground = Self::default();
         let marker = &spec.shadows.module_marker;
@@ -39,6 +41,9 @@ impl Ground {
             ground.roots.insert(import_root(file.parent(), &markers));
         }
         ground.roots.extend(spec.shadows.roots.iter().cloned());
+        if let Some(settings) = &spec.tests.settings {
+            ground.roots.extend(settings::read(settings, reader).roots);
+        }
         ground.modules = paths
             .iter()
             .flat_map(|path| ground.module_of(spec, path).collect::<Vec<_>>())

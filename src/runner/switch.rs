@@ -43,8 +43,27 @@ impl Woven {
 pub enum Purpose {
     /// Versions by number (from 1), each with the groups that it needs.
     Versions(Vec<(usize, Vec<usize>)>),
-    /// Probes by number (from 0): file and lines that each stands for.
-    Probes(Vec<(RelPath, Vec<u32>)>),
+    /// Probes by number (from 0).
+    Probes(Vec<Probe>),
+}
+
+/// A place whose execution is noted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Probe {
+    pub path: RelPath,
+    /// The lines that it stands for.
+    pub lines: Vec<u32>,
+    pub group: usize,
+}
+
+/// What probes told.
+#[derive(Clone, Debug, Default)]
+pub struct Probed {
+    pub lines: super::Lines,
+    /// Wall seconds of each test in a process of its own.
+    pub seconds: BTreeMap<TestId, f64>,
+    /// Probes that did not compile: nothing is known of where they stand.
+    pub left_out: BTreeSet<usize>,
 }
 
 /// What became of one version.
@@ -122,7 +141,13 @@ impl Runner {
         });
         match purpose {
             Purpose::Versions(versions) => request["versions"] = json!(versions),
-            Purpose::Probes(probes) => request["probes"] = json!(probes),
+            Purpose::Probes(probes) => {
+                let places: Vec<_> =
+                    probes.iter().map(|probe| (probe.path.as_str(), &probe.lines)).collect();
+                let groups: Vec<usize> = probes.iter().map(|probe| probe.group).collect();
+                request["probes"] = json!(places);
+                request["groups"] = json!(groups);
+            }
         }
         let program = embedded::file(&self.0.spec.language, &switch.program);
         Some(self.assembled(&switch.program, vec![(&switch.program, program.into())], &request))
@@ -140,8 +165,19 @@ impl Runner {
         versions
     }
 
-    /// Reads the probes that tests came by: as [`Runner::read_lines`], or `None` where nothing was built.
-    pub fn read_probes(&self, output: &[u8]) -> Result<Option<super::Lines>, NoReport> {
-        if output.is_empty() { Ok(None) } else { self.read_lines(output).map(Some) }
+    /// Reads what probes told; `None` where nothing was built.
+    pub fn read_probes(&self, output: &[u8]) -> Result<Option<Probed>, NoReport> {
+        #[derive(Deserialize)]
+        struct Beside {
+            seconds: BTreeMap<TestId, f64>,
+            left_out: BTreeSet<usize>,
+        }
+        if output.is_empty() {
+            return Ok(None);
+        }
+        let lines = self.read_lines(output)?;
+        let Beside { seconds, left_out } = serde_json::from_slice(output)
+            .map_err(|error| NoReport::Unreadable(error.to_string()))?;
+        Ok(Some(Probed { lines, seconds, left_out }))
     }
 }

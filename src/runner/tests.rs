@@ -376,6 +376,34 @@ fn a_script_quotes_what_a_shell_would_read() {
 }
 
 #[test]
+fn what_manifests_and_settings_name_sways_and_shadows_too() {
+    let place = Place::new();
+    let manifest = "[package]\nname = \"a\"\nbuild = \"make/gen.rs\"\n\
+                    [[test]]\nname = \"c\"\npath = \"checks/c.rs\"\n\
+                    [[test]]\nname = \"s\"\npath = \"src/s.rs\"\n";
+    let test = "#[test] fn a() {}";
+    let files = [
+        ("Cargo.toml", "[package]\nname = \"top\"\n"),
+        ("a/Cargo.toml", manifest),
+        ("a/checks/c.rs", test),
+        ("a/src/s.rs", test),
+    ];
+    let rust = place.detect(&files).unwrap();
+    for name in ["a/make/gen.rs", "a/checks/help.rs", "a/checks/deep/x.rs"] {
+        assert!(rust.sways(&path(name)), "{name}");
+    }
+    for name in ["a/make/other.rs", "make/gen.rs", "a/src/lib.rs", "checks/help.rs"] {
+        assert!(!rust.sways(&path(name)), "{name}");
+    }
+    let settings = "[tool.pytest.ini_options]\npythonpath = [\"app/code\", \".\"]\n";
+    let python = place
+        .detect(&[("pyproject.toml", settings), ("tests/test_a.py", "def test_a(): pass")])
+        .unwrap();
+    assert!(python.shadows(&path("app/code/random.py")));
+    assert!(!python.shadows(&path("app/random.py")));
+}
+
+#[test]
 fn a_cargo_script_of_ours_is_recognised_byte_for_byte() {
     let place = Place::new();
     let files = [

@@ -3,7 +3,6 @@
 mod localisation;
 mod repairs;
 mod searching;
-mod weaving;
 
 use super::evidence::Suspicion;
 use super::ranking::{Proposals, Ranked, Taste};

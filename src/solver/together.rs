@@ -1,10 +1,10 @@
 //! Screening and coverage where building is dear: many candidates, or all probes, in one build.
 
 use super::search::Answer;
-use super::{Bench, survey, weave};
+use super::{Bench, survey};
 use crate::grading::Task;
 use crate::harness::{Coverage, Error, Harness};
-use crate::runner::Switch;
+use crate::runner::{Switch, weave};
 use crate::syntax::Languages;
 use crate::tree::{Changes, Overlaid};
 use crate::verdict::TestId;
@@ -101,5 +101,6 @@ pub(super) fn coverage(
     let step = passing.len().div_ceil(PASSING).max(1);
     let failing = outcomes.iter().filter(|(_, failed)| **failed).map(|(id, _)| id);
     let tests: Vec<TestId> = failing.chain(passing.into_iter().step_by(step)).cloned().collect();
-    harness.probed(state, &woven, probes, &tests, usual)
+    let told = harness.probed(state, (&woven, probes), &tests, usual)?;
+    Ok(told.map(|told| told.lines))
 }

@@ -159,13 +159,15 @@ def try_version(number, request, binaries):
     return {"number": number, "passed": sorted(passed), "timed_out": timed_out, "stages": stages}
 
 
-def lines(request, binaries, here):
-    found, hits = {}, os.path.join(here, "hits")
+def lines(request, binaries, versions, here):
+    found, seconds, hits = {}, {}, os.path.join(here, "hits")
     for file, tests in request["tests"].items():
         for name in tests["names"]:
             if os.path.exists(hits):
                 os.unlink(hits)
+            started = time.monotonic()
             run([binaries[file], "--exact", name], tests["directory"], request["seconds"], SSR_HITS=hits)
+            seconds[file + "::" + name] = time.monotonic() - started
             executed = {}
             if os.path.exists(hits):
                 with open(hits, encoding="ascii") as source:
@@ -173,7 +175,8 @@ def lines(request, binaries, here):
                         path, numbers = request["probes"][int(probe)]
                         executed.setdefault(path, set()).update(numbers)
             found[file + "::" + name] = {path: sorted(numbers) for path, numbers in executed.items()}
-    return {"imports": {}, "tests": found}
+    left_out = [number for number, group in enumerate(request["groups"]) if versions.is_out(group)]
+    return {"imports": {}, "tests": found, "seconds": seconds, "left_out": left_out}
 
 
 def main(request, output):
@@ -190,7 +193,7 @@ def main(request, output):
             print(problem)
             return
         if "probes" in request:
-            out.write(json.dumps(lines(request, binaries, here)) + "\n")
+            out.write(json.dumps(lines(request, binaries, versions, here)) + "\n")
             return
         count = sum(len(tests["names"]) for tests in request["tests"].values())
         for number, groups in request["versions"]:

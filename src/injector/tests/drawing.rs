@@ -5,9 +5,9 @@ use super::super::code::Reached;
 use super::super::draft::draw_file;
 use super::super::names::{near_files, near_functions};
 use super::super::{Strategy, Target};
-use super::{MONEY, Repository, path, python, text};
+use super::{MONEY, Repository, path, python, rust, text};
 use crate::dice::Dice;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 fn target(file: &str, symbol: Option<&str>) -> Target {
     Target { file: path(file), symbol: symbol.map(str::to_owned) }
@@ -163,4 +163,27 @@ fn mixed_is_either_by_seed() {
         (0..20).map(|seed| Strategy::Mixed.sampled(seed).name()).collect();
     assert_eq!(sampled, BTreeSet::from(["direct", "removal"]));
     assert_eq!(Strategy::Direct.sampled(1), Strategy::Direct);
+}
+
+#[test]
+fn a_draft_is_run_by_the_test_files_that_enter_its_functions_and_none_is_made_where_none_does() {
+    let code = "const LIMIT: u32 = 3;\nfn used(a: u32) -> u32 {\n    a + 1\n}\n\
+                fn unused(a: u32) -> u32 {\n    a + 2\n}\nfn other(a: u32) -> u32 {\n    a + 3\n}\n";
+    let tests = [("tests/a.rs", "fn a() {}"), ("tests/b.rs", "fn b() {}")];
+    let mut repository = Repository::new(rust(), &[("src/lib.rs", code)], &tests);
+    let only_a = BTreeSet::from([path("tests/a.rs")]);
+    let bodies = BTreeMap::from([(2, only_a), (5, BTreeSet::new())]);
+    repository.entered.insert(path("src/lib.rs"), bodies);
+    let drafts = repository.drafts(Strategy::Direct, None, 4, 60);
+    let both = [path("tests/a.rs"), path("tests/b.rs")];
+    let mut seen = BTreeSet::new();
+    for draft in &drafts {
+        let summary = draft.summary.join("; ");
+        assert!(!summary.contains("unused"), "{summary}");
+        let elsewhere = summary.contains("other") || summary.contains("top level");
+        let expected = if elsewhere { &both[..] } else { &both[..1] };
+        assert_eq!(draft.tests, expected, "{summary}");
+        seen.insert(elsewhere);
+    }
+    assert_eq!(seen.len(), 2, "{drafts:?}");
 }

@@ -1,29 +1,32 @@
-//! Weaves candidate repairs, or probes, into the task's tree, so that one build holds all of them.
+//! Weaves candidate changes, or probes, into a tree, so that one build holds all of them.
 //!
 //! A candidate that differs from the tree in bodies of functions only becomes versions of these bodies.
 //! The rest of the candidates must be built one by one.
 
-use crate::runner::{Piece, Switch, Woven};
+use super::{Piece, Probe, Switch, Woven};
 use crate::syntax::{Function, Language, Languages, Parsed, Span, StatementKind};
 use crate::tree::{Changes, RelPath, Tree};
 use std::collections::{BTreeMap, BTreeSet};
+
+#[cfg(test)]
+mod tests;
 
 /// Text that may be added to a tree, bytes: compilers get slow.
 const LARGEST: usize = 600_000;
 
 /// Candidates in one build.
 #[derive(Debug, Default)]
-pub(super) struct Versions {
-    pub(super) woven: Woven,
+pub struct Versions {
+    pub woven: Woven,
     /// The candidate's place plus one, and the groups that it needs.
-    pub(super) numbers: Vec<(usize, Vec<usize>)>,
+    pub numbers: Vec<(usize, Vec<usize>)>,
     /// Places of candidates that cannot be woven.
-    pub(super) alone: Vec<usize>,
+    pub alone: Vec<usize>,
 }
 
 /// Weaves as many of the candidates as fit, from the first on; a place that is in neither list did not
 /// fit any more.
-pub(super) fn versions(
+pub fn versions(
     tree: &dyn Tree,
     languages: &Languages,
     switch: &Switch,
@@ -55,7 +58,7 @@ pub(super) fn versions(
         }
     }
     let mut groups: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-    let mut paths: BTreeMap<RelPath, Vec<(Span, Vec<Piece>, Vec<Piece>)>> = BTreeMap::new();
+    let mut paths: BTreeMap<RelPath, Vec<Insertion>> = BTreeMap::new();
     for ((path, function), texts) in by_function {
         let whole = result.woven.group(None);
         let mut before = vec![Piece { group: Some(whole), text: switch.begin.clone().into() }];
@@ -82,12 +85,12 @@ pub(super) fn versions(
 }
 
 /// Probes for every statement and every value of a case: the woven tree, and what each probe stands for.
-pub(super) fn probes(
+pub fn probes(
     tree: &dyn Tree,
     languages: &Languages,
     switch: &Switch,
     paths: &BTreeSet<RelPath>,
-) -> (Woven, Vec<(RelPath, Vec<u32>)>) {
+) -> (Woven, Vec<Probe>) {
     let mut cloth = Cloth { tree, languages, switch, files: BTreeMap::new() };
     let mut woven = Woven::default();
     let mut probes = Vec::new();
@@ -96,14 +99,16 @@ pub(super) fn probes(
         let mut insertions = Vec::new();
         for (span, is_value) in places(parsed, switch) {
             let number = probes.len().to_string();
-            let group = Some(woven.group(None));
+            let group = woven.group(None);
+            let lines = lines(parsed, &span);
+            probes.push(Probe { path: path.clone(), lines, group });
+            let group = Some(group);
             let mut head = switch.probe.replace("@N@", &number);
             let mut after = Vec::new();
             if is_value {
                 head.insert_str(0, &switch.open);
                 after.push(Piece { group, text: switch.close.clone().into() });
             }
-            probes.push((path.clone(), lines(parsed, &span)));
             insertions.push((span, vec![Piece { group, text: head.into() }], after));
         }
         if !insertions.is_empty() {
@@ -112,6 +117,9 @@ pub(super) fn probes(
     }
     (woven, probes)
 }
+
+/// A span, what goes before it and what behind it.
+type Insertion = (Span, Vec<Piece>, Vec<Piece>);
 
 /// One function's body in a candidate.
 struct Body {
@@ -247,7 +255,7 @@ fn lines(parsed: &Parsed, span: &Span) -> Vec<u32> {
 
 /// The text with pieces put before and behind spans. Spans nest or are apart, and come sorted by start,
 /// the enclosing one first.
-fn pieces(source: &[u8], insertions: Vec<(Span, Vec<Piece>, Vec<Piece>)>) -> Vec<Piece> {
+fn pieces(source: &[u8], insertions: Vec<Insertion>) -> Vec<Piece> {
     let mut result = Vec::new();
     let mut at = 0;
     let mut open: Vec<(usize, Vec<Piece>)> = Vec::new();

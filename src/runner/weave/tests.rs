@@ -1,7 +1,7 @@
 //! Versions and probes in one text.
 
+use crate::runner::weave;
 use crate::runner::{Piece, Switch};
-use crate::solver::weave;
 use crate::syntax::Languages;
 use crate::tree::{Changes, File, RelPath};
 use std::collections::BTreeSet;
@@ -48,7 +48,7 @@ fn probes(source: &str, woven: &str, lines: &[&[u32]]) {
     let (result, probes) = weave::probes(&file(source), &Languages::builtin(), &switch(), &paths);
     let all: String = result.files.values().map(|pieces| text(pieces)).collect();
     assert_eq!(all, woven);
-    let found: Vec<&[u32]> = probes.iter().map(|(_, lines)| lines.as_slice()).collect();
+    let found: Vec<&[u32]> = probes.iter().map(|probe| probe.lines.as_slice()).collect();
     assert_eq!(found, lines);
 }
 
