@@ -68,7 +68,7 @@ pub fn play(
     if let Some(artifact) = &round.artifact {
         progress(Progress::Injected(round.summary.clone()));
         progress(Progress::Checking);
-        let report = consistency::check(harness, artifact, &rules.minima)?;
+        let report = consistency::check_injected(harness, artifact, &rules.minima)?;
         progress(Progress::Checked { valid: report.valid });
         if report.valid {
             round.attempts = solver::solve(harness, languages, artifact, &rules.solver)?;

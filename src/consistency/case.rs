@@ -13,6 +13,8 @@ pub(super) struct Case<'a> {
     pub(super) harness: &'a Harness,
     pub(super) artifact: &'a Artifact,
     pub(super) minima: &'a Minima,
+    /// Whether runs may be warm.
+    injected: bool,
     /// Set by `separation`: the bug alone, and the weakening on top of it.
     pub(super) bug: Changes,
     pub(super) bug_and_weakening: Changes,
@@ -29,11 +31,17 @@ pub(super) struct Case<'a> {
 }
 
 impl<'a> Case<'a> {
-    pub(super) fn new(harness: &'a Harness, artifact: &'a Artifact, minima: &'a Minima) -> Self {
+    pub(super) fn new(
+        harness: &'a Harness,
+        artifact: &'a Artifact,
+        minima: &'a Minima,
+        injected: bool,
+    ) -> Self {
         Self {
             harness,
             artifact,
             minima,
+            injected,
             bug: Changes::new(),
             bug_and_weakening: Changes::new(),
             units: Vec::new(),
@@ -60,9 +68,22 @@ impl<'a> Case<'a> {
     }
 
     /// What the artifact's script and parser say of base + `changes`: asked before, or in a warm process,
-    /// where that is possible.
+    /// where that may be and is possible.
     pub(super) fn run(&mut self, changes: &Changes) -> Result<Result<Verdicts, NoVerdict>, Error> {
-        let run = self.harness.run_warm(changes, self.program(), None)?;
+        self.run_of(changes, self.program())
+    }
+
+    /// The same of another script and parser.
+    pub(super) fn run_of(
+        &mut self,
+        changes: &Changes,
+        program: Program<'_>,
+    ) -> Result<Result<Verdicts, NoVerdict>, Error> {
+        let run = if self.injected {
+            self.harness.run_warm(changes, program, None)?
+        } else {
+            self.harness.run(changes, program, How::CHECK, false)?
+        };
         self.cpu += run.cpu;
         Ok(run.verdicts)
     }

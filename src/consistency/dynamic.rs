@@ -76,13 +76,12 @@ fn unseen_by_us(case: &mut Case<'_>) -> Result<Option<String>, Error> {
         return Ok(None);
     }
     let program = Program { script: &script, parser: &parser };
-    let without = harness.run_warm(&Changes::new(), program, None)?;
-    let with = harness.run_warm(&case.bug, program, None)?;
-    case.cpu += without.cpu + with.cpu;
-    let Ok(before) = without.verdicts else { return Ok(None) };
+    let without = case.run_of(&Changes::new(), program)?;
+    let bug = case.bug.clone();
+    let with = case.run_of(&bug, program)?;
+    let Ok(before) = without else { return Ok(None) };
     let passing = before.with(Outcome::Passed);
-    let same =
-        with.verdicts.is_ok_and(|after| passing.iter().all(|id| after.of(id) == Outcome::Passed));
+    let same = with.is_ok_and(|after| passing.iter().all(|id| after.of(id) == Outcome::Passed));
     Ok((same && !passing.is_empty()).then(|| {
         format!(
             "but when {} itself runs the listed test files, all {} tests pass with the bug: the test script \

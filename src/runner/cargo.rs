@@ -122,10 +122,11 @@ impl Crates {
                 run.push_str(&script::quote(name));
             }
             runs.push(run);
-            builds
-                .entry(directory)
-                .or_default()
-                .push(format!("--test {}", script::quote(&target.name)));
+            builds.entry(directory).or_default().push(format!(
+                "{} {}",
+                script::quote(&target.name),
+                script::quote(target.file.as_str())
+            ));
         }
         let builds = builds
             .into_iter()

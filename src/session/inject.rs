@@ -73,7 +73,7 @@ impl Session {
         };
         job.tell(Event::Injected { summary: injected.summary.clone() });
         job.tell(Event::Checking);
-        let report = consistency::check(&opened.harness, &injected.artifact, &minima)
+        let report = consistency::check_injected(&opened.harness, &injected.artifact, &minima)
             .map_err(|error| job.failed(error))?;
         job.tell(Event::Checked { valid: report.valid });
         let origin = Origin {

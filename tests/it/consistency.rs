@@ -2,7 +2,7 @@
 
 use crate::bench::{Bench, bench};
 use ssr_mcp::artifact::Artifact;
-use ssr_mcp::consistency::{self, Minima, Report};
+use ssr_mcp::consistency::{self, Check, Minima, Report};
 use ssr_mcp::tree::Changes;
 
 const PRICE: &str = "shop/price.py";
@@ -53,10 +53,21 @@ fn plain_runs_vouch_for_what_warm_ones_said() {
     let artifact = bench.artifact(&bug, &weakened, &TESTS);
     bench.harness.baseline().unwrap();
     let before = bench.harness.spent();
-    check(&bench, &artifact, &Minima::default(), "valid");
+    let minima = Minima::default();
+    let report = consistency::check_injected(&bench.harness, &artifact, &minima).unwrap();
+    assert!(report.valid, "{report:#?}");
     let spent = bench.harness.spent();
     // Original, bug, weakened; the bug twice again.
     assert_eq!((spent.warm - before.warm, spent.runs - before.runs), (3, 5));
+}
+
+#[test]
+fn an_artifact_from_elsewhere_meets_no_warm_process() {
+    let bench = bench("well_tested");
+    let (bug, weakened) = discount(&bench);
+    let artifact = bench.artifact(&bug, &weakened, &TESTS);
+    check(&bench, &artifact, &Minima::default(), "valid");
+    assert_eq!(bench.harness.spent().warm, 0);
 }
 
 #[test]
@@ -66,12 +77,9 @@ fn a_bug_that_only_a_warm_process_shows_is_not_stable() {
     let there = "percent > 100 - __import__('os').path.exists('/tmp/ssr/server')";
     let bug = bench.edit(&Changes::new(), PRICE, "percent > 100", there);
     let artifact = bench.artifact(&bug, &weakened, &TESTS);
-    check(
-        &bench,
-        &artifact,
-        &Minima::default(),
-        "stability: tests/test_price.py::TestPrice::test_discount fails in some runs of the same bug",
-    );
+    let report =
+        consistency::check_injected(&bench.harness, &artifact, &Minima::default()).unwrap();
+    assert_eq!(report.failed_check, Some(Check::Stability), "{report:#?}");
 }
 
 #[test]

@@ -9,6 +9,7 @@
 
 mod bad_input;
 mod bench;
+mod built;
 mod bytes;
 mod cases;
 mod cli;

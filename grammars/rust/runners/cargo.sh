@@ -23,11 +23,18 @@ show() {
 }
 trap 'show; exit 143' TERM
 
-# build PACKAGE-DIRECTORY --test NAME ..: compiles test binaries; one that does not compile stops no other.
+# build PACKAGE-DIRECTORY NAME FILE ..: compiles the test binaries of the files that exist; one that does
+# not compile stops no other.
 build() {
+    local targets=()
     cd "$root/$1" || return
     shift
-    cargo test --no-run --no-fail-fast --message-format=json-render-diagnostics "$@" \
+    while [ $# -gt 0 ]; do
+        if [ -f "$root/$2" ]; then targets+=(--test "$1"); fi
+        shift 2
+    done
+    if [ ${#targets[@]} -eq 0 ]; then cd "$root" || return; return; fi
+    cargo test --no-run --no-fail-fast --message-format=json-render-diagnostics "${targets[@]}" \
         >"$dir/messages" 2>>"$dir/output" </dev/null
     grep -F '"executable":"/' "$dir/messages" | grep -F '"kind":["test"]' >>"$dir/built"
     cd "$root" || return
