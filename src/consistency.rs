@@ -118,9 +118,42 @@ fn run(check: Check, case: &mut Case<'_>) -> Result<Finding, Error> {
 
 /// Runs the checks in order and stops at the first that fails.
 pub fn check(harness: &Harness, artifact: &Artifact, minima: &Minima) -> Result<Report, Error> {
-    let mut case = Case::new(harness, artifact, minima);
+    let case = Case::new(harness, artifact, minima);
+    report(case, &ORDER, run)
+}
+
+/// What the checks said of the bug that a second-order one is built upon.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Parent {
+    pub fail_to_pass: Vec<TestId>,
+    pub pass_to_pass: Vec<TestId>,
+}
+
+/// The checks that still apply to a failed repair on top of a bug. Script, parser, test files and
+/// weakening are the parent's and were checked with it; that each changed file matters and how many
+/// tests fail were conditions on what an injector may submit, and nobody injected this.
+const SECOND_ORDER: [Check; 4] = [Check::Separation, Check::Parser, Check::Bug, Check::Stability];
+
+/// Checks a second-order bug against what is known of its parent.
+pub fn check_second_order(
+    harness: &Harness,
+    artifact: &Artifact,
+    parent: &Parent,
+) -> Result<Report, Error> {
+    let minima = Minima::default();
+    report(Case::new(harness, artifact, &minima), &SECOND_ORDER, |check, case| match check {
+        Check::Bug => dynamic::second_order(case, parent),
+        other => run(other, case),
+    })
+}
+
+fn report<'a>(
+    mut case: Case<'a>,
+    order: &[Check],
+    mut run: impl FnMut(Check, &mut Case<'a>) -> Result<Finding, Error>,
+) -> Result<Report, Error> {
     let mut checks = Vec::new();
-    for check in ORDER {
+    for check in order.iter().copied() {
         let start = Instant::now();
         let finding = run(check, &mut case)?;
         let millis = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
@@ -138,8 +171,8 @@ pub fn check(harness: &Harness, artifact: &Artifact, minima: &Minima) -> Result<
         checks,
         fail_to_pass: case.failing.iter().cloned().collect(),
         pass_to_pass: case.still_passing,
-        sandbox: harness.tier(),
-        flags: flags::of(artifact),
+        sandbox: case.harness.tier(),
+        flags: flags::of(case.artifact),
         cpu_seconds: case.cpu.as_secs_f64(),
     })
 }

@@ -15,13 +15,16 @@ mod open;
 mod parse;
 mod place;
 mod play;
+mod played;
 mod record;
 mod reference;
+mod runs;
 mod score;
 mod solve;
 mod status;
 #[cfg(test)]
 mod tests;
+mod warnings;
 
 pub use check::{CheckAnswer, CheckLine, CheckRequest};
 pub use csv::CsvLog;
@@ -32,11 +35,13 @@ pub use inject::{InjectAnswer, InjectRequest};
 pub use job::{Event, Job};
 pub use open::{Repository, time_limit};
 pub use parse::{ParseAnswer, ParseRequest};
-pub use play::{Game, PlayRequest, PlayedRound};
+pub use play::{DEFAULT_SECOND_ORDER, Game, PlayRequest};
+pub use played::PlayedRound;
 pub use reference::ArtifactRef;
 pub use score::{Outcome, ScoreAnswer, ScoreRequest, score};
 pub use solve::{AttemptLine, SolveAnswer, SolveRequest};
-pub use status::{LastRound, LeftOut, StatusAnswer};
+pub use status::{LastRound, LeftOut, RunLine, StatusAnswer};
+pub use warnings::Warning;
 
 use crate::config::Config;
 use crate::sandbox::Sandbox;

@@ -123,6 +123,20 @@ fn sibling_of(dir: &Path) -> PathBuf {
     dir.with_file_name(format!(".{name}.{}.tmp", std::process::id()))
 }
 
+/// Removes what processes that are gone had begun to write in a directory of ours.
+pub(super) fn sweep(dir: &Path) {
+    for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let begun = name.to_str().filter(|name| name.starts_with('.'));
+        let process = begun.and_then(|name| name.strip_suffix(".tmp")?.rsplit_once('.'));
+        let Some((_, id)) = process.filter(|(_, id)| id.parse::<u32>().is_ok()) else { continue };
+        let lives = id == std::process::id().to_string() || Path::new("/proc").join(id).exists();
+        if !lives && let Err(error) = fs::remove_dir_all(entry.path()) {
+            tracing::warn!("{} cannot be removed: {error}", entry.path().display());
+        }
+    }
+}
+
 fn write_parts(dir: &Path, artifact: &Artifact) -> io::Result<()> {
     fs::create_dir(dir)?;
     for (name, bytes) in artifact.to_files() {

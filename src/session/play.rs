@@ -1,24 +1,39 @@
-//! `play`: rounds of self-play, one after another.
+//! `play`: rounds of self-play, one after another, kept so that a run survives its process.
 
-use super::check::lines;
 use super::inject::{injection, target};
 use super::open::Opened;
-use super::record::Origin;
-use super::score::ratio;
-use super::{CheckLine, Error, Event, Job, Repository, Session};
+use super::played::{Origin, PlayedRound, row, shown};
+use super::runs::{Hold, Wanted};
+use super::warnings::warnings;
+use super::{CsvLog, Error, Event, Job, Repository, Session, record};
 use crate::artifact::Artifact;
-use crate::consistency::{Check, Minima};
-use crate::episode::{self, Round, Rules};
-use crate::injector::{Counts, Strategy, Target};
-use crate::reward::{self, Scheme};
-use crate::sandbox::Tier;
+use crate::consistency::Minima;
+use crate::dice::Dice;
+use crate::episode::{self, Begun, Progress, Round, Rules};
+use crate::injector::{Counts, Injected, Strategy, Target};
+use crate::reward::Scheme;
 use crate::store;
-use crate::verdict::TestId;
+use crate::wrong_book::{self, Choice};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError, mpsc};
+use std::time::Duration;
+
+/// Every so many rounds one goes to the wrong-book, where nobody says otherwise.
+pub const DEFAULT_SECOND_ORDER: u32 = 4;
+/// Most bugs of one round.
+const LARGEST_BATCH: usize = 64;
 
 #[derive(Clone, Debug)]
 pub struct PlayRequest {
     pub repository: Repository,
-    pub rounds: usize,
+    /// `None`: one, or with `until` as many as fit.
+    pub rounds: Option<u32>,
+    /// No round begins later after the run's beginning than this.
+    pub until: Option<Duration>,
+    /// Begin a run, whatever was interrupted.
+    pub new: bool,
     /// G.
     pub attempts: usize,
     /// Candidate repairs that one attempt may run. The solver's default where `None`.
@@ -26,66 +41,17 @@ pub struct PlayRequest {
     pub strategy: Strategy,
     /// `FILE` or `FILE:SYMBOL`.
     pub target: Option<String>,
-    /// Round n plays with this plus n - 1. The configuration's where `None`.
+    /// Bug n of a run plays with this plus n - 1. The configuration's where `None`.
     pub seed: Option<u64>,
+    /// Bugs a round.
+    pub batch: usize,
+    /// Every so many rounds, the first bug is one from the wrong-book. 0: never.
+    pub second_order: u32,
     pub minima: Minima,
     /// Default 0.8.
     pub alpha: Option<f64>,
     /// What an invalid artifact earns. Default -1.
     pub invalid: Option<f64>,
-}
-
-/// What one round came to.
-#[derive(Clone, Debug, serde::Serialize, schemars::JsonSchema)]
-pub struct PlayedRound {
-    /// From 1.
-    pub round: usize,
-    /// The artifact's content id; null if the injector found no bug.
-    pub artifact: Option<String>,
-    #[schemars(with = "String")]
-    pub strategy: Strategy,
-    /// Whether every check passed.
-    pub valid: bool,
-    /// The first check that failed; null if none did or none ran.
-    #[schemars(with = "Option<String>")]
-    pub failed_check: Option<Check>,
-    pub inject_reward: f64,
-    /// Solved attempts / attempts; null for an invalid artifact.
-    pub solve_rate: Option<f64>,
-    /// +1 or -1, one an attempt.
-    pub solve_rewards: Vec<f64>,
-    pub seconds: f64,
-    /// The bug in one line, or why there is none.
-    pub summary: String,
-    /// `--rounds 1 --seed` with this repeats the round on the same tree.
-    pub seed: u64,
-    /// The checks that ran, in order.
-    pub checks: Vec<CheckLine>,
-    /// Tests that the bug makes fail.
-    pub fail_to_pass: Vec<TestId>,
-    /// What became of the injector's candidates.
-    #[schemars(with = "std::collections::BTreeMap<String, usize>")]
-    pub counts: Counts,
-    /// User and system seconds of the checks' runs.
-    pub cpu_seconds: f64,
-    /// The tier of isolation; null where nothing was checked.
-    #[schemars(with = "Option<String>")]
-    pub sandbox: Option<Tier>,
-    /// The solve rate at which the injector's expected reward is largest.
-    pub best_solve_rate: Option<f64>,
-    /// The folder with the artifact's five parts.
-    pub folder: Option<String>,
-    /// Artifacts of this repository with at least one failed attempt, after this round.
-    pub wrong_book_size: usize,
-}
-
-impl PlayedRound {
-    /// Mean of the attempts' rewards.
-    pub fn mean_solve_reward(&self) -> Option<f64> {
-        let solved = self.solve_rewards.iter().filter(|reward| **reward > 0.0).count();
-        let all = self.solve_rewards.len();
-        (all > 0).then(|| 2.0f64.mul_add(ratio(solved, all), -1.0))
-    }
 }
 
 /// Rounds to be played: ask for one after another.
@@ -94,116 +60,340 @@ pub struct Game<'a> {
     opened: Opened,
     request: PlayRequest,
     target: Option<Target>,
-    seed: u64,
-    played: usize,
-    wrong_book_size: usize,
+    hold: Hold,
+    /// The run's bugs so far, those of a process before this one included.
+    kept: Vec<store::Kept>,
+    /// So many of them are in the CSV file, if there is one.
+    logged: usize,
 }
 
 impl Session {
     pub fn play(&self, request: PlayRequest, job: &Job) -> Result<Game<'_>, Error> {
-        if request.attempts == 0 || request.rounds == 0 {
-            return Err(Error::usage(
-                "there is nothing to play with 0 rounds or attempts; give at least 1",
-            ));
-        }
-        // Refuses a scheme that makes no sense before anything runs.
-        scheme(&request)
-            .injector(Some(0.5))
-            .map_err(|refusal| Error::usage(refusal.to_string()))?;
+        check(&request)?;
         let target = target(request.target.as_deref())?;
-        let seed = request.seed.unwrap_or(self.config().seed);
         let opened = self.open(&request.repository, job)?;
-        let wrong_book_size = opened.record.wrong_book_size()?;
-        Ok(Game { session: self, opened, request, target, seed, played: 0, wrong_book_size })
+        let rounds = match (request.rounds, request.until) {
+            (None, None) => Some(1),
+            (rounds, _) => rounds,
+        };
+        let wanted = Wanted {
+            settings: settings(&request),
+            rounds,
+            until: request.until,
+            seed: request.seed.unwrap_or(self.config().seed),
+            new: request.new,
+        };
+        let hold = Hold::take(&opened.record, &opened.harness.base().id, &wanted)?;
+        if let Some(note) = &hold.note {
+            job.step(note);
+        }
+        let kept = opened.record.store.rounds_of(&hold.run.id).map_err(Error::harness)?;
+        Ok(Game { session: self, opened, request, target, hold, kept, logged: 0 })
     }
+}
+
+/// Refuses what makes no sense before anything runs.
+fn check(request: &PlayRequest) -> Result<(), Error> {
+    if request.attempts == 0 || request.rounds == Some(0) || request.batch == 0 {
+        return Err(Error::usage(
+            "there is nothing to play with 0 rounds, attempts or bugs a round; give at least 1",
+        ));
+    }
+    if request.batch > LARGEST_BATCH {
+        return Err(Error::usage(format!(
+            "a round of {} bugs is too large; give at most {LARGEST_BATCH} and more rounds",
+            request.batch
+        )));
+    }
+    scheme(request)
+        .injector(Some(0.5))
+        .map_err(|refusal| Error::usage(refusal.to_string()))
+        .map(|_| ())
+}
+
+/// What makes two commands the same: all that changes what is played.
+fn settings(request: &PlayRequest) -> String {
+    let Repository { tests, time_limit, .. } = &request.repository;
+    serde_json::json!({
+        "rounds": request.rounds,
+        "until": request.until.map(|until| until.as_secs()),
+        "attempts": request.attempts,
+        "runs": request.runs,
+        "strategy": request.strategy,
+        "target": request.target,
+        "seed": request.seed,
+        "batch": request.batch,
+        "second_order": request.second_order,
+        "minima": [
+            request.minima.passing_tests,
+            request.minima.changed_files,
+            request.minima.failing_tests,
+        ],
+        "alpha": request.alpha,
+        "invalid_reward": request.invalid,
+        "test_command": tests.test_command,
+        "report": tests.report,
+        "framework": tests.framework,
+        "time_limit": time_limit.map(|limit| limit.as_secs_f64()),
+    })
+    .to_string()
+}
+
+/// A bug that is ready to be proved and attempted, and where it came from.
+struct Item {
+    begun: Begun,
+    rules: Rules,
+    origin: Origin,
+    /// Entries of the wrong-book that are used up with it.
+    fed: Vec<String>,
 }
 
 impl Game<'_> {
     /// The first round's seed.
     pub fn seed(&self) -> u64 {
-        self.seed
+        self.hold.run.seed
     }
 
-    /// Plays the next round; `None` when all were played.
-    pub fn round(&mut self, job: &Job) -> Result<Option<PlayedRound>, Error> {
-        if self.played == self.request.rounds {
+    pub fn run(&self) -> &str {
+        &self.hold.run.id
+    }
+
+    /// Whether a bug of the run, those of a process before this one included, was valid.
+    pub fn any_valid(&self) -> bool {
+        self.kept.iter().any(|kept| super::played::Detail::of(&kept.round).valid)
+    }
+
+    /// Plays the next round; `None` when none is left to begin.
+    pub fn round(&mut self, job: &Job) -> Result<Option<Vec<PlayedRound>>, Error> {
+        if self.hold.is_over() {
             return Ok(None);
         }
-        self.played += 1;
-        job.tell(Event::Round { number: self.played, of: self.request.rounds });
-        let seed = self.seed.wrapping_add(self.played as u64 - 1);
-        let rules = Rules {
-            injector: injection(
-                self.request.strategy,
-                seed,
-                self.target.clone(),
-                self.request.minima,
-            ),
-            solver: self.session.solver(self.request.attempts, self.request.runs, seed),
-            minima: self.request.minima,
-            scheme: scheme(&self.request),
-        };
-        let Opened { harness, languages, record, .. } = &self.opened;
-        let known = |digest: &str| record.known(digest);
-        let tell = |progress| job.tell(progress);
-        let round = episode::play(harness, languages, &rules, &known, &tell)
-            .map_err(|error| job.failed(error))?;
-        self.keep(round, seed).map(Some)
+        let number = self.hold.run.next as usize;
+        job.tell(Event::Round { number, of: self.hold.run.planned.map(|of| of as usize) });
+        let finished = self.played(job)?;
+        self.keep(finished).map(Some)
     }
 
-    /// Writes the round down, then tells it: what is shown has been kept.
-    fn keep(&mut self, round: Round, seed: u64) -> Result<PlayedRound, Error> {
+    /// Writes the lines that a CSV file lacks of this run.
+    pub fn log(&mut self, csv: &CsvLog) -> Result<(), Error> {
+        csv.sync(&self.kept[self.logged..])?;
+        self.logged = self.kept.len();
+        Ok(())
+    }
+
+    /// Says that everything was played, kept and told: the same command then begins another run.
+    pub fn finish(self) -> Result<(), Error> {
+        self.hold.finish(&self.opened.record)
+    }
+
+    /// Bugs are injected one after another, so that each knows those before it; checks and attempts
+    /// run beside each other. Neither depends on how many do so at once.
+    fn played(&self, job: &Job) -> Result<Vec<(Item, Round)>, Error> {
+        let workers = self.request.batch.min(self.session.config().cores);
+        let (give, take) = mpsc::channel::<(usize, Item)>();
+        let take = Mutex::new(take);
+        let done = Mutex::new(BTreeMap::new());
+        let failed = AtomicBool::new(false);
+        let work = || {
+            loop {
+                let next = take.lock().unwrap_or_else(PoisonError::into_inner).recv();
+                let Ok((at, item)) = next else { break };
+                if failed.load(Ordering::Relaxed) {
+                    continue;
+                }
+                let finished = self.finished(&item, job).map(|round| (item, round));
+                failed.fetch_or(finished.is_err(), Ordering::Relaxed);
+                done.lock().unwrap_or_else(PoisonError::into_inner).insert(at, finished);
+            }
+        };
+        std::thread::scope(|scope| {
+            for _ in 0..workers {
+                scope.spawn(&work);
+            }
+            // Dropped at the end, which lets the workers go.
+            let give = give;
+            let mut trees = BTreeSet::new();
+            for at in 0..self.request.batch {
+                if failed.load(Ordering::Relaxed) {
+                    break;
+                }
+                let item = self.begin(at, &trees, job).inspect_err(|_| {
+                    failed.store(true, Ordering::Relaxed);
+                })?;
+                trees.insert(item.begun.tree_digest().to_owned());
+                give.send((at, item)).map_err(Error::harness)?;
+            }
+            Ok::<(), Error>(())
+        })?;
+        done.into_inner().unwrap_or_else(PoisonError::into_inner).into_values().collect()
+    }
+
+    /// The first half of one bug of the round. `trees`: those of the bugs before it.
+    fn begin(&self, at: usize, trees: &BTreeSet<String>, job: &Job) -> Result<Item, Error> {
+        let run = &self.hold.run;
+        let before = u64::from(run.next - 1).wrapping_mul(self.request.batch as u64);
+        let seed = run.seed.wrapping_add(before).wrapping_add(at as u64);
+        let minima = self.request.minima;
+        let rules = Rules {
+            injector: injection(self.request.strategy, seed, self.target.clone(), minima),
+            solver: self.session.solver(self.request.attempts, self.request.runs, seed),
+            minima,
+            scheme: scheme(&self.request),
+        };
+        let mut origin = Origin {
+            run: run.id.clone(),
+            step: run.next,
+            item: u32::try_from(at).unwrap_or(u32::MAX),
+            seed,
+            parent: None,
+            entry: None,
+        };
+        let known = |digest: &str| trees.contains(digest) || self.opened.record.known(digest);
+        let mut fed = Vec::new();
+        let every = self.request.second_order;
+        if at == 0 && every > 0 && run.next.is_multiple_of(every) {
+            let found = self.from_wrong_book(seed, &known, &mut origin, &mut fed)?;
+            if let Some(begun) = found {
+                return Ok(Item { begun, rules, origin, fed });
+            }
+        }
+        let Opened { harness, languages, .. } = &self.opened;
+        let tell = |progress: Progress| job.tell(progress);
+        let begun = episode::begin(harness, languages, &rules, &known, &tell)
+            .map_err(|error| job.failed(error))?;
+        Ok(Item { begun, rules, origin, fed })
+    }
+
+    /// A bug from the wrong-book, if it has one to be played. Entries that turn out to make no bug of
+    /// their own are used up.
+    fn from_wrong_book(
+        &self,
+        seed: u64,
+        known: &dyn Fn(&str) -> bool,
+        origin: &mut Origin,
+        fed: &mut Vec<String>,
+    ) -> Result<Option<Begun>, Error> {
+        let Opened { harness, record, .. } = &self.opened;
+        let mut entries = record.wrong_book()?;
+        let mut dice = Dice::new(seed).fork("wrong-book");
+        loop {
+            let (entry, second) = match wrong_book::choose(&entries, &harness.base().id, &mut dice) {
+                None => return Ok(None),
+                Some(Choice::SecondOrder(entry)) => (entry.clone(), true),
+                Some(Choice::Again(entry)) => (entry.clone(), false),
+            };
+            let bug = record.bug_of(&entry)?;
+            origin.entry = Some(entry.id.clone());
+            let short = entry.artifact.get(..12).unwrap_or_default();
+            let injected = |artifact, tree_digest, summary| Injected {
+                artifact,
+                strategy: bug.strategy,
+                tree_digest,
+                summary,
+                counts: Counts::default(),
+            };
+            if !second {
+                origin.parent = bug.parent;
+                let summary = format!("the bug {short} again: {}", entry.reason);
+                let again = injected(bug.artifact, bug.tree_digest, summary);
+                return Ok(Some(Begun::again(again, entry.bug_order)));
+            }
+            fed.push(entry.id.clone());
+            match wrong_book::second_order(harness, &bug.artifact, &entry.patch, known) {
+                Ok(wrong_book::SecondOrder { artifact, tree_digest }) => {
+                    origin.parent = Some(entry.artifact.clone());
+                    let summary = format!("a failed repair of {short} on top of it: {}", entry.reason);
+                    let second = injected(artifact, tree_digest, summary);
+                    return Ok(Some(Begun::second_order(second, bug.lists)));
+                }
+                Err(unfit) => {
+                    tracing::info!("the failed repair {} makes no bug: {unfit}", entry.id);
+                    origin.entry = None;
+                    entries.retain(|other| other.id != entry.id);
+                }
+            }
+        }
+    }
+
+    /// The second half.
+    fn finished(&self, item: &Item, job: &Job) -> Result<Round, Error> {
+        let Opened { harness, languages, .. } = &self.opened;
+        let tell = |progress: Progress| job.tell(progress);
+        episode::finish(harness, languages, &item.rules, item.begun.clone(), &tell)
+            .map_err(|error| job.failed(error))
+    }
+
+    /// Writes the whole round down at once, then tells it: what is shown has been kept.
+    fn keep(&mut self, finished: Vec<(Item, Round)>) -> Result<Vec<PlayedRound>, Error> {
+        let ready = finished
+            .iter()
+            .map(|(item, round)| self.prepare(item, round))
+            .collect::<Result<Vec<_>, Error>>()?;
+        let next = self.hold.run.next.saturating_add(1);
+        let played: Vec<_> = ready.iter().map(Ready::played).collect();
         let record = &self.opened.record;
-        let report = round.report.as_ref();
-        let id = round.artifact.as_ref().map(Artifact::id);
-        let folder = match (&round.artifact, report) {
-            (Some(artifact), Some(report)) => {
-                let base = &self.opened.harness.base().id;
-                let (strategy, tree_digest) = (round.strategy, round.tree_digest.as_str());
-                Some(record.keep(artifact, &Origin { strategy, seed, base, tree_digest, report })?)
+        let kept = record
+            .store
+            .commit_round(Some((&self.hold.run.id, next)), &played)
+            .map_err(Error::harness)?;
+        self.hold.run.next = next;
+        let mut told = Vec::new();
+        for (((item, round), ready), kept) in finished.into_iter().zip(ready).zip(kept) {
+            let mut bug = shown(round, item.origin, &kept);
+            bug.best_solve_rate = crate::reward::best_solve_rate(self.request.attempts).ok();
+            bug.folder = ready.folder.map(|folder| folder.display().to_string());
+            self.kept.push(kept);
+            bug.warnings = warnings(&self.kept);
+            told.push(bug);
+        }
+        Ok(told)
+    }
+
+    /// Writes the artifact's folder, and makes the rows for the store.
+    fn prepare(&self, item: &Item, round: &Round) -> Result<Ready, Error> {
+        let Opened { harness, record, .. } = &self.opened;
+        let (mut folder, mut artifact) = (None, None);
+        if let (Some(made), Some(report)) = (&round.artifact, &round.report) {
+            let origin = record::Origin {
+                strategy: round.strategy,
+                seed: item.origin.seed,
+                base: &harness.base().id,
+                tree_digest: &round.tree_digest,
+                report,
+                parent: item.origin.parent.as_deref(),
+            };
+            let (dir, row) = record.prepare(made, &origin)?;
+            (folder, artifact) = (Some(dir), Some(row));
+        }
+        let group = match &round.artifact {
+            Some(made) if !round.attempts.is_empty() => {
+                Some(record::group(harness, made, round.bug_order, &round.attempts)?)
             }
             _ => None,
         };
-        let failed_now = round.attempts.iter().any(|attempt| !attempt.solved);
-        let failed_before = id.as_deref().map_or(Ok(false), |id| record.failed(id))?;
-        self.wrong_book_size += usize::from(failed_now && !failed_before);
-        record.keep_round(&row(&round, id.clone(), self.played, seed), &round.attempts)?;
-        Ok(PlayedRound {
-            round: self.played,
-            artifact: id,
-            strategy: round.strategy,
-            valid: report.is_some_and(|report| report.valid),
-            failed_check: report.and_then(|report| report.failed_check),
-            inject_reward: round.inject_reward,
-            solve_rate: round.solve_rate,
-            solve_rewards: round.attempts.iter().map(|attempt| attempt.reward).collect(),
-            seconds: round.seconds,
-            summary: round.summary,
-            seed,
-            checks: report.map(lines).unwrap_or_default(),
-            fail_to_pass: report.map(|report| report.fail_to_pass.clone()).unwrap_or_default(),
-            counts: round.counts,
-            cpu_seconds: report.map_or(0.0, |report| report.cpu_seconds),
-            sandbox: report.map(|report| report.sandbox),
-            best_solve_rate: reward::best_solve_rate(self.request.attempts).ok(),
-            folder: folder.map(|folder| folder.display().to_string()),
-            wrong_book_size: self.wrong_book_size,
-        })
+        let id = round.artifact.as_ref().map(Artifact::id);
+        let row = row(round, id, &item.origin)?;
+        Ok(Ready { folder, artifact, group, row, fed: item.fed.clone() })
     }
 }
 
-fn row(round: &Round, artifact: Option<String>, step: usize, seed: u64) -> store::Round {
-    let detail = serde_json::json!({ "summary": round.summary, "counts": round.counts });
-    store::Round {
-        artifact,
-        step: u32::try_from(step).unwrap_or(u32::MAX),
-        strategy: super::name(round.strategy),
-        seed,
-        inject_reward: round.inject_reward,
-        solve_rate: round.solve_rate,
-        solver_rewards: round.attempts.iter().map(|attempt| attempt.reward).collect(),
-        seconds: round.seconds,
-        detail: detail.to_string(),
+/// The rows of one bug.
+struct Ready {
+    folder: Option<PathBuf>,
+    artifact: Option<store::Artifact>,
+    group: Option<store::Group>,
+    row: store::Round,
+    fed: Vec<String>,
+}
+
+impl Ready {
+    fn played(&self) -> store::Played<'_> {
+        store::Played {
+            round: &self.row,
+            artifact: self.artifact.as_ref(),
+            group: self.group.as_ref(),
+            fed: &self.fed,
+        }
     }
 }
 

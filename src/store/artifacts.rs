@@ -1,7 +1,7 @@
 //! Artifacts: their five parts, where they came from, and what the checks said.
 
 use super::{Error, Store};
-use rusqlite::{OptionalExtension, Row, params};
+use rusqlite::{OptionalExtension, Row, Transaction, params};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Artifact {
@@ -24,40 +24,20 @@ pub struct Artifact {
     pub failed_check: Option<String>,
     /// JSON.
     pub report: String,
+    /// 1, or 2 for a failed repair on top of another bug.
+    pub bug_order: u32,
+    /// Content id of that other bug's artifact.
+    pub parent: Option<String>,
 }
 
 const COLUMNS: &str = "id, bug_inject, test_weaken, test_script, test_parser, test_files, \
-    strategy, seed, base, tree_digest, created, valid, failed_check, report";
+    strategy, seed, base, tree_digest, created, valid, failed_check, report, bug_order, parent";
 
 impl Store {
     /// Keeps an artifact. One that is there already gets the new verdict and keeps its first
     /// `created`.
     pub fn save_artifact(&self, artifact: &Artifact) -> Result<(), Error> {
-        let sql = format!(
-            "INSERT INTO artifacts ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-             ON CONFLICT (id) DO UPDATE SET strategy = excluded.strategy, seed = excluded.seed,
-                base = excluded.base, tree_digest = excluded.tree_digest, valid = excluded.valid,
-                failed_check = excluded.failed_check, report = excluded.report"
-        );
-        self.write(|transaction| {
-            transaction.prepare_cached(&sql)?.execute(params![
-                artifact.id,
-                artifact.bug_inject,
-                artifact.test_weaken,
-                artifact.test_script,
-                artifact.test_parser,
-                artifact.test_files,
-                artifact.strategy,
-                artifact.seed.cast_signed(),
-                artifact.base,
-                artifact.tree_digest,
-                artifact.created,
-                artifact.valid,
-                artifact.failed_check,
-                artifact.report,
-            ])?;
-            Ok(())
-        })
+        self.write(|transaction| save(transaction, artifact))
     }
 
     pub fn artifact(&self, id: &str) -> Result<Option<Artifact>, Error> {
@@ -72,6 +52,35 @@ impl Store {
         let sql = "SELECT 1 FROM artifacts WHERE tree_digest = ?";
         self.read(|connection| connection.prepare_cached(sql)?.exists([tree_digest]))
     }
+}
+
+pub(super) fn save(transaction: &Transaction<'_>, artifact: &Artifact) -> rusqlite::Result<()> {
+    let sql = format!(
+        "INSERT INTO artifacts ({COLUMNS})
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+         ON CONFLICT (id) DO UPDATE SET strategy = excluded.strategy, seed = excluded.seed,
+            base = excluded.base, tree_digest = excluded.tree_digest, valid = excluded.valid,
+            failed_check = excluded.failed_check, report = excluded.report"
+    );
+    transaction.prepare_cached(&sql)?.execute(params![
+        artifact.id,
+        artifact.bug_inject,
+        artifact.test_weaken,
+        artifact.test_script,
+        artifact.test_parser,
+        artifact.test_files,
+        artifact.strategy,
+        artifact.seed.cast_signed(),
+        artifact.base,
+        artifact.tree_digest,
+        artifact.created,
+        artifact.valid,
+        artifact.failed_check,
+        artifact.report,
+        artifact.bug_order,
+        artifact.parent,
+    ])?;
+    Ok(())
 }
 
 fn from_row(row: &Row<'_>) -> rusqlite::Result<Artifact> {
@@ -90,5 +99,7 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<Artifact> {
         valid: row.get(11)?,
         failed_check: row.get(12)?,
         report: row.get(13)?,
+        bug_order: row.get(14)?,
+        parent: row.get(15)?,
     })
 }
