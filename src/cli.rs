@@ -17,6 +17,7 @@ mod score;
 mod solve;
 mod status;
 mod table;
+mod wrong_book;
 
 pub use arguments::{Arguments, Command};
 pub use exit::Exit;
@@ -78,6 +79,7 @@ pub fn run(session: &Session, command: &Command, json: bool) -> Exit {
         Command::Grade(command) => grade::run(command, &mut context),
         Command::Parse(command) => parse::run(command, &mut context),
         Command::Score(command) => score::run(command, &mut context),
+        Command::WrongBook(command) => wrong_book::run(command, &mut context),
         Command::Status(command) => status::run(command, &mut context),
         Command::Doctor => doctor::run(&mut context),
     };

@@ -25,6 +25,7 @@ mod status;
 #[cfg(test)]
 mod tests;
 mod warnings;
+mod wrong_book;
 
 pub use check::{CheckAnswer, CheckLine, CheckRequest};
 pub use csv::CsvLog;
@@ -42,6 +43,9 @@ pub use score::{Outcome, ScoreAnswer, ScoreRequest, score};
 pub use solve::{AttemptLine, SolveAnswer, SolveRequest};
 pub use status::{LastRound, LeftOut, RunLine, StatusAnswer};
 pub use warnings::Warning;
+pub use wrong_book::{
+    EntryAnswer, EntryLine, ExportAnswer, ReplayAnswer, ReplayRequest, Replayed, WrongBookAnswer,
+};
 
 use crate::config::Config;
 use crate::sandbox::Sandbox;

@@ -67,6 +67,7 @@ pub enum Command {
     Grade(super::grade::Grade),
     Parse(super::parse::Parse),
     Score(super::score::Score),
+    WrongBook(super::wrong_book::WrongBook),
     Status(super::status::Status),
     /// Say what this machine offers: sandbox, toolchains, state directory, languages
     Doctor,
