@@ -16,11 +16,7 @@ pub struct Rebuilt {
 }
 
 /// The tree that a patch leads to, or why there is none to grade.
-pub fn rebuild(
-    harness: &Harness,
-    artifact: &Artifact,
-    patch: &[u8],
-) -> Result<Rebuilt, Reason> {
+pub fn rebuild(harness: &Harness, artifact: &Artifact, patch: &[u8]) -> Result<Rebuilt, Reason> {
     let task = Task::of(harness.base(), artifact)
         .map_err(|problem| Reason::Unplayable(problem.to_string()))?;
     if patch.trim_ascii().is_empty() {

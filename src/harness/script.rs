@@ -29,7 +29,10 @@ impl Harness {
         let view = self.view(Changes::new(), mounts);
         let step =
             Step { changes: changes.clone(), ..self.script_step(program.script, how, limit) };
-        match self.sandbox.run(&view, &step, &self.cancel) {
+        let slot = self.slots.take();
+        let finished = self.sandbox.run(&view, &step, &self.cancel);
+        drop(slot);
+        match finished {
             Ok(finished) => self.conclude(finished, program.parser, limit),
             // The changes do not fit the tree: a directory or link where a file should be. That says
             // something of the changes, not of the sandbox.
@@ -106,7 +109,9 @@ impl Harness {
                 tools: self.runner.tools(),
                 cancel: &self.cancel,
             };
+            let slot = self.slots.take();
             let (verdicts, parsing) = bench.parse(parser, &log)?;
+            drop(slot);
             self.spend(parsing);
             cpu += parsing;
             verdicts

@@ -63,8 +63,10 @@ impl Harness {
         let Some(chosen) = self.chosen(changes, program) else { return Ok(None) };
         let Some(mut process) = self.process()? else { return Ok(None) };
         let request = self.runner.server_request(changes, &chosen, limit);
+        let slot = self.slots.take();
         let started = Instant::now();
         let answer = process.ask(&request, limit + SLACK, &self.cancel);
+        drop(slot);
         if self.cancel.is_cancelled() {
             self.warm.gone(|_| ());
             return Err(Error::Cancelled);

@@ -2,6 +2,7 @@
 
 use super::{Error, place};
 use crate::artifact::Artifact;
+use crate::sandbox::is_running;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, Read};
@@ -129,9 +130,10 @@ pub(super) fn sweep(dir: &Path) {
         let name = entry.file_name();
         let begun = name.to_str().filter(|name| name.starts_with('.'));
         let process = begun.and_then(|name| name.strip_suffix(".tmp")?.rsplit_once('.'));
-        let Some((_, id)) = process.filter(|(_, id)| id.parse::<u32>().is_ok()) else { continue };
-        let lives = id == std::process::id().to_string() || Path::new("/proc").join(id).exists();
-        if !lives && let Err(error) = fs::remove_dir_all(entry.path()) {
+        let Some(id) = process.and_then(|(_, id)| id.parse().ok()) else { continue };
+        if !is_running(id)
+            && let Err(error) = fs::remove_dir_all(entry.path())
+        {
             tracing::warn!("{} cannot be removed: {error}", entry.path().display());
         }
     }

@@ -74,6 +74,7 @@ impl Session {
             &workspace.state,
             &record,
             repository.time_limit,
+            self.config.parallel(MEMORY),
             job,
         )?;
         let baseline = harness.baseline().map_err(|error| job.failed(error))?;
@@ -188,6 +189,7 @@ fn open_harness(
     state: &Path,
     record: &Record,
     time_limit: Option<Duration>,
+    parallel: usize,
     job: &Job,
 ) -> Result<Harness, Error> {
     let setup = Setup {
@@ -199,6 +201,7 @@ fn open_harness(
         cancel: job.cancel.clone(),
         time_limit,
         memory: MEMORY,
+        parallel,
     };
     Harness::open(setup).map_err(|error| job.failed(error))
 }

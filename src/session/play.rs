@@ -277,7 +277,8 @@ impl Game<'_> {
         let mut entries = record.wrong_book()?;
         let mut dice = Dice::new(seed).fork("wrong-book");
         loop {
-            let (entry, second) = match wrong_book::choose(&entries, &harness.base().id, &mut dice) {
+            let (entry, second) = match wrong_book::choose(&entries, &harness.base().id, &mut dice)
+            {
                 None => return Ok(None),
                 Some(Choice::SecondOrder(entry)) => (entry.clone(), true),
                 Some(Choice::Again(entry)) => (entry.clone(), false),
@@ -302,7 +303,8 @@ impl Game<'_> {
             match wrong_book::second_order(harness, &bug.artifact, &entry.patch, known) {
                 Ok(wrong_book::SecondOrder { artifact, tree_digest }) => {
                     origin.parent = Some(entry.artifact.clone());
-                    let summary = format!("a failed repair of {short} on top of it: {}", entry.reason);
+                    let summary =
+                        format!("a failed repair of {short} on top of it: {}", entry.reason);
                     let second = injected(artifact, tree_digest, summary);
                     return Ok(Some(Begun::second_order(second, bug.lists)));
                 }

@@ -121,7 +121,11 @@ pub(super) struct Origin {
 }
 
 /// A round's bug as a row of the store.
-pub(super) fn row(round: &Round, id: Option<String>, origin: &Origin) -> Result<store::Round, Error> {
+pub(super) fn row(
+    round: &Round,
+    id: Option<String>,
+    origin: &Origin,
+) -> Result<store::Round, Error> {
     let detail = Detail {
         summary: round.summary.clone(),
         valid: round.is_valid(),

@@ -87,8 +87,7 @@ impl Hold {
         note: Option<String>,
     ) -> Result<Self, Error> {
         let begun = now();
-        let deadline =
-            wanted.until.map(|until| begun.saturating_add_unsigned(until.as_secs()));
+        let deadline = wanted.until.map(|until| begun.saturating_add_unsigned(until.as_secs()));
         // Locked before it can be seen: nobody takes it for interrupted.
         let (id, path, lock) = lock_new(&record.state, dir, wanted.seed)?;
         let run = Run {

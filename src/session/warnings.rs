@@ -35,8 +35,12 @@ fn stuck(kept: &[Kept]) -> Option<Warning> {
         kept.iter().filter(|k| is_injected(k)).filter_map(|k| k.round.solve_rate).collect();
     let last = *rates.last()?;
     let text = match last {
-        0.0 => "give the attempts more --runs, aim at smaller bugs with --strategy direct, or narrow --target",
-        1.0 => "ask for harder bugs with --strategy removal or --min-changed-files 2, or give the attempts fewer --runs",
+        0.0 => {
+            "give the attempts more --runs, aim at smaller bugs with --strategy direct, or narrow --target"
+        }
+        1.0 => {
+            "ask for harder bugs with --strategy removal or --min-changed-files 2, or give the attempts fewer --runs"
+        }
         _ => return None,
     };
     let same = rates.iter().rev().take_while(|rate| **rate == last).count();
@@ -48,11 +52,8 @@ fn stuck(kept: &[Kept]) -> Option<Warning> {
 }
 
 fn shares(kept: &[Kept]) -> Vec<Warning> {
-    let injected: Vec<Detail> = kept
-        .iter()
-        .filter(|kept| is_injected(kept))
-        .map(|kept| Detail::of(&kept.round))
-        .collect();
+    let injected: Vec<Detail> =
+        kept.iter().filter(|kept| is_injected(kept)).map(|kept| Detail::of(&kept.round)).collect();
     let due = kept.last().is_some_and(is_injected) && injected.len().is_multiple_of(WINDOW);
     if !due || injected.len() < 2 * WINDOW {
         return Vec::new();
@@ -143,7 +144,10 @@ mod tests {
     #[test]
     fn an_invalid_bug_and_one_of_the_wrong_book_say_nothing_of_the_solve_rate() {
         let invalid = vec![kept("bug", None, false, 0)];
-        check(&[rated("bug", 0.0, 3), invalid.clone(), rated("bug", 0.0, 2)].concat(), &["solve_rate_stuck"]);
+        check(
+            &[rated("bug", 0.0, 3), invalid.clone(), rated("bug", 0.0, 2)].concat(),
+            &["solve_rate_stuck"],
+        );
         check(&[rated("bug", 0.0, 5), invalid].concat(), &[]);
         check(&[rated("bug", 0.0, 4), rated("second_order", 0.0, 3)].concat(), &[]);
         check(&rated("again", 0.0, 5), &[]);

@@ -121,11 +121,7 @@ pub struct ExportAnswer {
 
 impl Session {
     /// `all`: those that are solved, too.
-    pub fn wrong_book(
-        &self,
-        repository: &Repository,
-        all: bool,
-    ) -> Result<WrongBookAnswer, Error> {
+    pub fn wrong_book(&self, repository: &Repository, all: bool) -> Result<WrongBookAnswer, Error> {
         let entries = Record::open(&self.workspace(repository)?)?.wrong_book()?;
         Ok(WrongBookAnswer {
             unsolved: entries.iter().filter(|entry| !entry.solved).count(),
@@ -137,7 +133,11 @@ impl Session {
         })
     }
 
-    pub fn wrong_book_entry(&self, repository: &Repository, id: &str) -> Result<EntryAnswer, Error> {
+    pub fn wrong_book_entry(
+        &self,
+        repository: &Repository,
+        id: &str,
+    ) -> Result<EntryAnswer, Error> {
         let record = Record::open(&self.workspace(repository)?)?;
         let entry = named(record.wrong_book()?, id)?;
         Ok(EntryAnswer {

@@ -292,7 +292,10 @@ fn check_book(groups: &[&[Option<&str>]], expect: &[(&str, u64, u32, bool)]) {
 
 #[test]
 fn failures_that_lead_to_one_tree_are_one_entry() {
-    check_book(&[&[Some("t"), Some("u"), Some("t"), None]], &[("t", 2, 1, false), ("u", 1, 1, false)]);
+    check_book(
+        &[&[Some("t"), Some("u"), Some("t"), None]],
+        &[("t", 2, 1, false), ("u", 1, 1, false)],
+    );
 }
 
 #[test]

@@ -61,8 +61,7 @@ const COLUMNS: &str = "id, artifact, base, bug_order, tree, patch, reason, feeds
 impl Store {
     /// Every entry, the most failures first, then the oldest.
     pub fn wrong_book(&self) -> Result<Vec<Entry>, Error> {
-        let sql =
-            format!("SELECT {COLUMNS} FROM wrong_book ORDER BY fail_count DESC, number");
+        let sql = format!("SELECT {COLUMNS} FROM wrong_book ORDER BY fail_count DESC, number");
         self.read(|connection| connection.prepare_cached(&sql)?.query_map([], entry)?.collect())
     }
 
@@ -87,7 +86,9 @@ impl Store {
 
 pub(super) fn size(connection: &rusqlite::Connection) -> rusqlite::Result<u64> {
     let sql = "SELECT count(*) FROM wrong_book WHERE NOT solved";
-    connection.prepare_cached(sql)?.query_row([], |row| row.get::<_, i64>(0).map(i64::cast_unsigned))
+    connection
+        .prepare_cached(sql)?
+        .query_row([], |row| row.get::<_, i64>(0).map(i64::cast_unsigned))
 }
 
 /// What a group of attempts changes. An entry of its bug failed again if an attempt leads to it, or if
