@@ -208,7 +208,7 @@ impl Game<'_> {
         };
         std::thread::scope(|scope| {
             for _ in 0..workers {
-                scope.spawn(&work);
+                scope.spawn(work);
             }
             // Dropped at the end, which lets the workers go.
             let give = give;
@@ -252,7 +252,7 @@ impl Game<'_> {
         let mut fed = Vec::new();
         let every = self.request.second_order;
         if at == 0 && every > 0 && run.next.is_multiple_of(every) {
-            let found = self.from_wrong_book(seed, &known, &mut origin, &mut fed)?;
+            let found = self.out_of_wrong_book(seed, &known, &mut origin, &mut fed)?;
             if let Some(begun) = found {
                 return Ok(Item { begun, rules, origin, fed });
             }
@@ -266,7 +266,7 @@ impl Game<'_> {
 
     /// A bug from the wrong-book, if it has one to be played. Entries that turn out to make no bug of
     /// their own are used up.
-    fn from_wrong_book(
+    fn out_of_wrong_book(
         &self,
         seed: u64,
         known: &dyn Fn(&str) -> bool,

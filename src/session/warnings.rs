@@ -43,7 +43,7 @@ fn stuck(kept: &[Kept]) -> Option<Warning> {
         }
         _ => return None,
     };
-    let same = rates.iter().rev().take_while(|rate| **rate == last).count();
+    let same = rates.iter().rev().take_while(|rate| rate.total_cmp(&last).is_eq()).count();
     same.is_multiple_of(STUCK).then(|| Warning {
         kind: "solve_rate_stuck",
         value: last,

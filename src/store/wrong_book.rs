@@ -72,7 +72,7 @@ impl Store {
 
     /// Entries that are not solved.
     pub fn wrong_book_size(&self) -> Result<u64, Error> {
-        self.read(|connection| size(connection))
+        self.read(size)
     }
 
     /// Keeps attempts that belong to no round, with what they change in the wrong-book.

@@ -87,7 +87,7 @@ fn only_a_patch_that_tests_ran_on_is_a_mistake_worth_keeping() {
 }
 
 #[track_caller]
-fn check_new(tree: &[(&str, &str)], known: bool, expect: Result<(), Unfit>) {
+fn check_new(tree: &[(&str, &str)], known: bool, expect: &Result<(), Unfit>) {
     let changes = |files: &[(&str, &str)]| -> Changes {
         let file = |(name, text): &(&str, &str)| {
             (RelPath::parse(name.as_bytes()).unwrap(), Some(File::plain(text.as_bytes())))
@@ -95,14 +95,14 @@ fn check_new(tree: &[(&str, &str)], known: bool, expect: Result<(), Unfit>) {
         files.iter().map(file).collect()
     };
     let parent = changes(&[("a.py", "bug")]);
-    assert_eq!(is_new(&changes(tree), &parent, &|_| known).map(drop), expect);
+    assert_eq!(&is_new(&changes(tree), &parent, &|_| known).map(drop), expect);
 }
 
 #[test]
 fn a_second_order_bug_is_neither_the_original_nor_its_parent_nor_known() {
-    check_new(&[("a.py", "bug"), ("b.py", "mistake")], false, Ok(()));
-    check_new(&[("a.py", "other bug")], false, Ok(()));
-    check_new(&[], false, Err(Unfit::Original));
-    check_new(&[("a.py", "bug")], false, Err(Unfit::Parent));
-    check_new(&[("a.py", "other bug")], true, Err(Unfit::Known));
+    check_new(&[("a.py", "bug"), ("b.py", "mistake")], false, &Ok(()));
+    check_new(&[("a.py", "other bug")], false, &Ok(()));
+    check_new(&[], false, &Err(Unfit::Original));
+    check_new(&[("a.py", "bug")], false, &Err(Unfit::Parent));
+    check_new(&[("a.py", "other bug")], true, &Err(Unfit::Known));
 }
