@@ -15,6 +15,7 @@ mod play;
 mod progress;
 mod score;
 mod solve;
+mod state;
 mod status;
 mod table;
 mod wrong_book;
@@ -81,6 +82,7 @@ pub fn run(session: &Session, command: &Command, json: bool) -> Exit {
         Command::Score(command) => score::run(command, &mut context),
         Command::WrongBook(command) => wrong_book::run(command, &mut context),
         Command::Status(command) => status::run(command, &mut context),
+        Command::State(command) => state::run(command, &mut context),
         Command::Doctor => doctor::run(&mut context),
     };
     context.progress.clear();

@@ -69,6 +69,7 @@ pub enum Command {
     Score(super::score::Score),
     WrongBook(super::wrong_book::WrongBook),
     Status(super::status::Status),
+    State(super::state::State),
     /// Say what this machine offers: sandbox, toolchains, state directory, languages
     Doctor,
 }

@@ -255,6 +255,12 @@ fn rows(attempts: &[solver::Attempt]) -> Result<Vec<store::Attempt>, Error> {
 }
 
 fn from_row(row: store::Artifact) -> Result<Artifact, Error> {
+    if row.bug_inject.is_empty() {
+        return Err(Error::usage(format!(
+            "the parts of the artifact {} were removed by `ssr-mcp state prune`; name another",
+            row.id
+        )));
+    }
     let files = [
         ("bug_inject.diff", row.bug_inject),
         ("test_weaken.diff", row.test_weaken),

@@ -98,8 +98,8 @@ pub struct RunLine {
     pub begun: i64,
     /// The tree that it is played on.
     pub base: String,
-    /// What the command asked for.
-    pub settings: serde_json::Value,
+    /// What the command asked for, as JSON.
+    pub settings: String,
 }
 
 impl From<store::Run> for RunLine {
@@ -112,7 +112,7 @@ impl From<store::Run> for RunLine {
             seed: run.seed,
             begun: run.begun,
             base: run.base,
-            settings: serde_json::from_str(&run.settings).unwrap_or_default(),
+            settings: run.settings,
             run: run.id,
         }
     }

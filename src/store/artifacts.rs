@@ -47,6 +47,39 @@ impl Store {
         })
     }
 
+    /// Ids, with `created`, of the artifacts that have their parts and that no entry of the wrong-book
+    /// needs, the oldest first.
+    pub fn spare_artifacts(&self) -> Result<Vec<(String, i64)>, Error> {
+        let sql = "SELECT id, created FROM artifacts WHERE length(bug_inject) > 0 \
+            AND id NOT IN (SELECT artifact FROM wrong_book) ORDER BY created, id";
+        self.read(|connection| {
+            let row = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+            connection.prepare_cached(sql)?.query_map([], row)?.collect()
+        })
+    }
+
+    /// Empties an artifact's parts, its report and the patches of its attempts. That it was made, and
+    /// which tree it leads to, is still known.
+    pub fn forget_artifact(&self, id: &str) -> Result<(), Error> {
+        self.write(|transaction| {
+            let sql = "UPDATE artifacts SET bug_inject = x'', test_weaken = x'', test_script = x'', \
+                test_parser = x'', test_files = x'', report = '{}' WHERE id = ?";
+            transaction.execute(sql, [id])?;
+            let sql = "UPDATE attempts SET patch = x'' WHERE artifact = ?";
+            transaction.execute(sql, [id]).map(|_| ())
+        })
+    }
+
+    /// Gives the space of what was emptied back to the disk, unless another process is reading.
+    pub fn shrink(&self) -> Result<(), Error> {
+        let shrunk = self
+            .read(|connection| connection.execute_batch("VACUUM; PRAGMA wal_checkpoint(TRUNCATE)"));
+        match shrunk {
+            Err(Error::Busy { .. }) => Ok(()),
+            other => other,
+        }
+    }
+
     /// Whether an artifact, valid or not, already makes this tree.
     pub fn has_tree(&self, tree_digest: &str) -> Result<bool, Error> {
         let sql = "SELECT 1 FROM artifacts WHERE tree_digest = ?";

@@ -95,7 +95,7 @@ pub(super) fn size(connection: &rusqlite::Connection) -> rusqlite::Result<u64> {
 /// no attempt repaired the bug; otherwise it is solved. Attempts at artifacts that are not kept are
 /// not noted: nobody could make them again.
 pub(super) fn note(transaction: &Transaction<'_>, group: &Group) -> rusqlite::Result<()> {
-    let kept = "SELECT 1 FROM artifacts WHERE id = ?";
+    let kept = "SELECT 1 FROM artifacts WHERE id = ? AND length(bug_inject) > 0";
     if group.attempts.is_empty() || !transaction.prepare_cached(kept)?.exists([&group.artifact])? {
         return Ok(());
     }

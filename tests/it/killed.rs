@@ -71,7 +71,7 @@ fn around(place: &Path) -> Vec<Process> {
 fn killed_at(home: &Home, line: usize, inside: bool) -> String {
     let mut child = home
         .binary()
-        .args(["play", ".", "--seed", "1", "--attempts", "2"])
+        .args(["play", ".", "--seed", "1", "--attempts", "2", "--new"])
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::piped())

@@ -186,3 +186,61 @@ fn rounds_of_nothing_or_of_too_much_are_refused() {
         assert_eq!(output.status.code(), Some(2), "{wrong}: {output:?}");
     }
 }
+
+fn prune(home: &Home, budget: &str) -> (Value, Option<i32>) {
+    let output = run(home, &format!("state prune --budget {budget} --json"));
+    (serde_json::from_slice(&output.stdout).unwrap(), output.status.code())
+}
+
+#[test]
+fn a_prune_keeps_the_budget_and_what_the_wrong_book_needs() {
+    let home = shop();
+    let (nothing, code) = prune(&home, "0");
+    assert_eq!((&nothing["before"], code), (&0.into(), Some(0)), "{nothing}");
+    // Two bugs that are failed, and one that is only injected.
+    let failed = rounds(&home, "play --seed 3 --strategy direct --attempts 1 --runs 0 --rounds 2");
+    let injected = rounds(&home, "inject --seed 9 --strategy direct").pop().unwrap();
+    let folder = |bug: &Value| home.root().join(bug.as_str().unwrap());
+    let spare = folder(&injected["out"]);
+    let needed: Vec<_> = failed.iter().map(|round| folder(&round["folder"])).collect();
+    let (all, code) = prune(&home, "1T");
+    assert_eq!((&all["artifacts"], &all["bases"], code), (&0.into(), &0.into(), Some(0)), "{all}");
+    assert!(spare.is_dir());
+    let (none, code) = prune(&home, "0");
+    assert_eq!((&none["within"], code), (&false.into(), Some(1)), "{none}");
+    let removed = ["bases", "caches", "artifacts"].map(|kind| none[kind].as_u64().unwrap());
+    assert_eq!(removed, [1, 1, 1], "{none}");
+    assert!(none["after"].as_u64() < none["before"].as_u64(), "{none}");
+    assert!(!spare.exists() && needed.iter().all(|folder| folder.is_dir()));
+    // Everything goes on: the tree is frozen anew, failures are attempted, the lost artifact is named.
+    let id = injected["artifact"].as_str().unwrap();
+    let lost = run(&home, &format!("check {id} --json"));
+    assert_eq!(lost.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&lost.stdout).contains("removed by `ssr-mcp state prune`"));
+    let again = run(&home, "wrong-book replay --attempts 1 --runs 0 --json");
+    let again: Value = serde_json::from_slice(&again.stdout).unwrap();
+    assert_eq!(again["replayed"].as_array().unwrap().len(), 2, "{again}");
+    for wrong in ["", "2X", "G", "-1", "99999999T"] {
+        let output = run(&home, &format!("state prune --budget={wrong}"));
+        assert_eq!(output.status.code(), Some(2), "{wrong}");
+    }
+}
+
+#[test]
+fn a_prune_leaves_what_a_running_process_uses() {
+    let home = shop();
+    let mut child = home
+        .binary()
+        .args(format!("{PLAY} --json").split_whitespace())
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    lines.next().unwrap().unwrap();
+    let (pruned, _) = prune(&home, "0");
+    let rest: Vec<String> = lines.map_while(Result::ok).collect();
+    assert_eq!((child.wait().unwrap().code(), rest.len()), (Some(0), 2), "{pruned} {rest:?}");
+    assert_eq!((&pruned["bases"], &pruned["caches"]), (&0.into(), &0.into()), "{pruned}");
+}
