@@ -68,8 +68,11 @@ pub(super) fn run(command: &Play, context: &mut Context<'_>) -> Ended {
         None => None,
     };
     let mut game = context.session.play(request(command), &context.job)?;
+    context.progress.clear();
+    if let Some(note) = game.note() {
+        out::note(note);
+    }
     if command.injection.seed.is_none() {
-        context.progress.clear();
         out::note(&format!("seed {} (give --seed {} to repeat this)", game.seed(), game.seed()));
     }
     let mut rounds = Vec::new();

@@ -62,8 +62,9 @@ impl Hold {
         let ours = interrupted.iter().position(|(run, ..)| run.base == base && !wanted.new);
         if let Some(at) = ours {
             let (run, path, lock) = interrupted.swap_remove(at);
-            let note = Some(continued(&run));
-            return Ok(Self { run, note, path, _lock: lock });
+            let mut hold = Self { run, note: None, path, _lock: lock };
+            hold.note = Some(hold.continued());
+            return Ok(hold);
         }
         let mut note = None;
         for (run, path, _lock) in interrupted {
@@ -111,20 +112,26 @@ impl Hold {
             || self.run.deadline.is_some_and(|deadline| now() >= deadline)
     }
 
+    fn continued(&self) -> String {
+        let Run { id, next, planned, .. } = &self.run;
+        let played = next.saturating_sub(1);
+        if self.is_over() {
+            return format!(
+                "run {id} is over with {played} rounds, and nothing is left of it to play; give the \
+                 command once more for another one"
+            );
+        }
+        let planned = planned.map(|planned| format!(" of {planned}")).unwrap_or_default();
+        format!(
+            "going on with run {id}, {played}{planned} rounds of it are played (--new begins another)"
+        )
+    }
+
     /// Everything was played, kept and told.
     pub(super) fn finish(&self, record: &Record) -> Result<(), Error> {
         record.store.end_run(&self.run.id, RunState::Finished).map_err(Error::harness)?;
         remove(&self.path)
     }
-}
-
-fn continued(run: &Run) -> String {
-    let played = run.next - 1;
-    let planned = run.planned.map(|planned| format!(" of {planned}")).unwrap_or_default();
-    format!(
-        "going on with run {}, {played}{planned} rounds of it are played (--new begins another)",
-        run.id
-    )
 }
 
 /// Opens and locks a run's file; `None` where another process holds it, or did so and removed it.

@@ -146,6 +146,22 @@ fn outcome(bug: &Value) -> String {
         .join(" ")
 }
 
+/// Runs what it is given where processes may use one core only.
+fn on_one_core<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+    use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+    std::thread::scope(|scope| {
+        let alone = scope.spawn(|| {
+            let all = sched_getaffinity(None).unwrap();
+            let first = (0..CpuSet::MAX_CPU).find(|core| all.is_set(*core)).unwrap();
+            let mut one = CpuSet::new();
+            one.set(first);
+            sched_setaffinity(None, &one).unwrap();
+            work()
+        });
+        alone.join().unwrap()
+    })
+}
+
 #[test]
 fn a_batch_comes_to_the_same_as_its_bugs_one_after_another() {
     let played = |rounds_: usize, batch: usize| {
@@ -176,6 +192,7 @@ fn a_batch_comes_to_the_same_as_its_bugs_one_after_another() {
     let (all, four) = played(1, 4);
     assert_eq!(four, ["1.1", "1.2", "1.3", "1.4"]);
     assert_eq!(all, serial);
+    assert_eq!(on_one_core(|| played(1, 4)).0, serial);
 }
 
 #[test]
