@@ -160,7 +160,7 @@ fn show(round: &PlayedRound) -> String {
 }
 
 fn tail(round: &PlayedRound) -> Vec<String> {
-    let mut lines = vec![format!("  wrong book {} unsolved", round.wrong_book_size)];
+    let mut lines = vec![format!("  wrong-book {} unsolved", round.wrong_book_size)];
     lines.extend(round.warnings.iter().map(|warning| format!("  warning   {}", warning.text)));
     lines.push(String::new());
     lines

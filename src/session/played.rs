@@ -34,7 +34,7 @@ pub struct PlayedRound {
     pub seconds: f64,
     /// The bug in one line, or why there is none.
     pub summary: String,
-    /// `--rounds 1 --seed` with this repeats the round on the same tree.
+    /// `--rounds 1 --seed` with this repeats an injected bug on the same tree.
     pub seed: u64,
     /// The checks that ran, in order.
     pub checks: Vec<CheckLine>,

@@ -57,13 +57,17 @@ impl Session {
             if answer.after <= budget {
                 break;
             }
+            let own = keepings[at].own_size(&old);
             keepings[at].remove(&old)?;
             match old {
                 Old::Base(_) => answer.bases += 1,
                 Old::Cache(_) => answer.caches += 1,
                 Old::Artifact(_) => answer.artifacts += 1,
             }
-            answer.after = disk_size(root);
+            answer.after = match own {
+                Some(own) => answer.after.saturating_sub(own),
+                None => disk_size(root),
+            };
         }
         if answer.artifacts > 0 {
             for store in keepings.iter().filter_map(|keeping| keeping.store.as_ref()) {
@@ -105,6 +109,15 @@ impl Keeping {
             }
         }
         Ok(old)
+    }
+
+    /// Bytes that go with it; `None` where it shares its files with what stays.
+    fn own_size(&self, old: &Old) -> Option<u64> {
+        match old {
+            Old::Base(_) => None,
+            Old::Cache(dir) => Some(disk_size(dir)),
+            Old::Artifact(id) => Some(disk_size(&self.upkeep.state.join("bugs").join(id))),
+        }
     }
 
     fn remove(&self, old: &Old) -> Result<(), Error> {

@@ -441,3 +441,24 @@ fn a_failure_of_before_gets_its_tree_when_its_patch_fails_again() {
     drop(store);
     assert_eq!(Store::open(dir.path()).unwrap().wrong_book().unwrap(), book);
 }
+
+#[test]
+fn an_artifact_that_is_forgotten_is_still_known() {
+    let (_dir, store) = store();
+    for id in ["a", "b"] {
+        store.save_artifact(&artifact(id)).unwrap();
+        store.record_group(&group(id, &[None])).unwrap();
+    }
+    store.record_group(&group("b", &[Some("t")])).unwrap();
+    assert_eq!(store.spare_artifacts().unwrap(), [("a".to_owned(), 7)], "the wrong-book needs b");
+    store.forget_artifact("a").unwrap();
+    store.shrink().unwrap();
+    assert_eq!(store.spare_artifacts().unwrap(), []);
+    assert!(store.has_tree("tree of a").unwrap());
+    assert_eq!(store.counts().unwrap().artifacts, 2);
+    assert!(store.artifact("a").unwrap().unwrap().bug_inject.is_empty());
+    assert!(store.attempts("a").unwrap()[0].patch.is_empty());
+    // Nobody could attempt it again: a failure is no entry.
+    store.record_group(&group("a", &[Some("u")])).unwrap();
+    assert_eq!(store.wrong_book_size().unwrap(), 1);
+}
