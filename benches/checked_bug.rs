@@ -168,6 +168,7 @@ fn open(repo: &Path, scratch: &Path) -> anyhow::Result<(Harness, f64)> {
         cancel: Cancel::new(),
         time_limit: None,
         memory: 2 << 30,
+        parallel: 2,
     })?;
     Ok((harness, seconds))
 }

@@ -15,8 +15,10 @@ mod play;
 mod progress;
 mod score;
 mod solve;
+mod state;
 mod status;
 mod table;
+mod wrong_book;
 
 pub use arguments::{Arguments, Command};
 pub use exit::Exit;
@@ -78,7 +80,9 @@ pub fn run(session: &Session, command: &Command, json: bool) -> Exit {
         Command::Grade(command) => grade::run(command, &mut context),
         Command::Parse(command) => parse::run(command, &mut context),
         Command::Score(command) => score::run(command, &mut context),
+        Command::WrongBook(command) => wrong_book::run(command, &mut context),
         Command::Status(command) => status::run(command, &mut context),
+        Command::State(command) => state::run(command, &mut context),
         Command::Doctor => doctor::run(&mut context),
     };
     context.progress.clear();

@@ -28,6 +28,8 @@ pub struct Config {
     pub cwd: PathBuf,
     /// Processor cores that this process may use, at least 1.
     pub cores: usize,
+    /// Bytes of memory that the machine has.
+    pub memory: u64,
     /// The seed where none is given: from the clock. Faces show it, so that a run can be repeated.
     pub seed: u64,
     /// A `tracing` filter, e.g. `warn` or `ssr_mcp=debug`.
@@ -55,12 +57,13 @@ pub enum Error {
 }
 
 impl Config {
-    /// `seed` is what [`seed_from_clock`] gave, `cores` what the system offers.
+    /// `seed` is what [`seed_from_clock`] gave, `cores` and `memory` what the system offers.
     pub fn new(
         flags: &Flags,
         environment: &Environment,
         seed: u64,
         cores: usize,
+        memory: u64,
     ) -> Result<Self, Error> {
         let cwd = environment.cwd.clone().map_err(Error::NoWorkingDirectory)?;
         let home = environment.absolute("HOME");
@@ -92,12 +95,29 @@ impl Config {
             (_, _) => "info,ssr_mcp=debug".to_owned(),
         };
         let program = environment.program.clone();
-        Ok(Self { cwd, cores: cores.max(1), seed, log, grammars, program, state_root, machine })
+        Ok(Self {
+            cwd,
+            cores: cores.max(1),
+            memory,
+            seed,
+            log,
+            grammars,
+            program,
+            state_root,
+            machine,
+        })
     }
 
     /// The parent of all workspaces' state directories. Absolute; it need not exist yet.
     pub fn state_root(&self) -> Result<&Path, Error> {
         self.state_root.as_deref().ok_or(Error::NoHome)
+    }
+
+    /// Runs at once that may each take so much memory: one a core, and together no more than the machine
+    /// has; at least one.
+    pub fn parallel(&self, memory: u64) -> usize {
+        let fit = usize::try_from(self.memory / memory.max(1)).unwrap_or(usize::MAX);
+        self.cores.min(fit).max(1)
     }
 
     /// Where toolchains are looked for.
@@ -119,4 +139,12 @@ pub fn seed_from_clock() -> u64 {
 /// Cores that this process may use.
 pub fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// Bytes of memory that the machine has.
+pub fn memory() -> u64 {
+    let system = rustix::system::sysinfo();
+    let unit = u64::from(system.mem_unit).max(1);
+    #[allow(clippy::useless_conversion, reason = "a word of the machine, whatever its width")]
+    u64::try_from(system.totalram).unwrap_or(u64::MAX).saturating_mul(unit)
 }

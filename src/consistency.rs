@@ -119,7 +119,7 @@ fn run(check: Check, case: &mut Case<'_>) -> Result<Finding, Error> {
 /// Runs the checks in order and stops at the first that fails. Every run is a plain one: nothing of an
 /// artifact from elsewhere meets a process that later runs are made in.
 pub fn check(harness: &Harness, artifact: &Artifact, minima: &Minima) -> Result<Report, Error> {
-    all(Case::new(harness, artifact, minima, false))
+    report(Case::new(harness, artifact, minima, false), &ORDER, run)
 }
 
 /// The same for an artifact that our injector has just made: its bug is our own edit of the
@@ -129,12 +129,41 @@ pub fn check_injected(
     artifact: &Artifact,
     minima: &Minima,
 ) -> Result<Report, Error> {
-    all(Case::new(harness, artifact, minima, true))
+    report(Case::new(harness, artifact, minima, true), &ORDER, run)
 }
 
-fn all(mut case: Case<'_>) -> Result<Report, Error> {
+/// What the checks said of the bug that a second-order one is built upon.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Parent {
+    pub fail_to_pass: Vec<TestId>,
+    pub pass_to_pass: Vec<TestId>,
+}
+
+/// The checks that still apply to a failed repair on top of a bug. Script, parser, test files and
+/// weakening are the parent's and were checked with it; that each changed file matters and how many
+/// tests fail were conditions on what an injector may submit, and nobody injected this.
+const SECOND_ORDER: [Check; 4] = [Check::Separation, Check::Parser, Check::Bug, Check::Stability];
+
+/// Checks a second-order bug against what is known of its parent.
+pub fn check_second_order(
+    harness: &Harness,
+    artifact: &Artifact,
+    parent: &Parent,
+) -> Result<Report, Error> {
+    let minima = Minima::default();
+    report(Case::new(harness, artifact, &minima, false), &SECOND_ORDER, |check, case| match check {
+        Check::Bug => dynamic::second_order(case, parent),
+        other => run(other, case),
+    })
+}
+
+fn report<'a>(
+    mut case: Case<'a>,
+    order: &[Check],
+    mut run: impl FnMut(Check, &mut Case<'a>) -> Result<Finding, Error>,
+) -> Result<Report, Error> {
     let mut checks = Vec::new();
-    for check in ORDER {
+    for check in order.iter().copied() {
         let start = Instant::now();
         let finding = run(check, &mut case)?;
         let millis = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);

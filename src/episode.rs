@@ -4,14 +4,18 @@
 //! and the solve rate, each solver's from its own attempt. A round in which the injector finds no
 //! bug submits no artifact; the paper's injector that submits none, or an invalid one, earns the
 //! reward of an invalid artifact, and so does ours.
+//!
+//! A round on an entry of the wrong-book has no injector's reward: nobody injected that bug, or it was
+//! scored already in the round that made it.
 
 use crate::artifact::Artifact;
-use crate::consistency::{self, Minima, Report};
+use crate::consistency::{self, Minima, Parent, Report};
 use crate::harness::{Error, Harness};
 use crate::injector::{self, Counts, Injected, NotInjected, Strategy};
 use crate::reward::Scheme;
 use crate::solver::{self, Attempt};
 use crate::syntax::Languages;
+use crate::wrong_book::{FIRST_ORDER, SECOND_ORDER};
 use std::time::Instant;
 
 #[cfg(test)]
@@ -25,8 +29,23 @@ pub struct Rules {
     pub scheme: Scheme,
 }
 
+/// What is played in a round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// A bug that the injector makes.
+    Bug,
+    /// A failed repair on top of its bug.
+    SecondOrder,
+    /// A bug of before, attempted once more.
+    Again,
+}
+
 #[derive(Clone, Debug)]
 pub struct Round {
+    pub kind: Kind,
+    /// 1, or 2 for a failed repair on top of a bug.
+    pub bug_order: u32,
     /// `None`: the injector found no bug.
     pub artifact: Option<Artifact>,
     pub strategy: Strategy,
@@ -37,16 +56,52 @@ pub struct Round {
     pub counts: Counts,
     pub report: Option<Report>,
     pub attempts: Vec<Attempt>,
-    pub inject_reward: f64,
+    /// `None` where nobody injected the bug.
+    pub inject_reward: Option<f64>,
     /// `None` for an invalid artifact.
     pub solve_rate: Option<f64>,
     pub seconds: f64,
 }
 
 impl Round {
-    /// Whether an artifact came out that passed all checks.
+    /// Whether there is a bug to attempt: one that passed its checks, or did so before.
     pub fn is_valid(&self) -> bool {
-        self.report.as_ref().is_some_and(|report| report.valid)
+        self.report.as_ref().map_or(self.kind == Kind::Again, |report| report.valid)
+    }
+}
+
+/// A bug that is to be proved and attempted: the part of a round that may run beside others'.
+#[derive(Clone, Debug)]
+pub struct Begun {
+    round: Round,
+    proof: Proof,
+}
+
+#[derive(Clone, Debug)]
+enum Proof {
+    Injected,
+    SecondOrder(Parent),
+    Before,
+}
+
+impl Begun {
+    /// A failed repair as a bug; `parent` is what the checks said of the bug below it.
+    pub fn second_order(bug: Injected, parent: Parent) -> Self {
+        Self {
+            round: Round { kind: Kind::SecondOrder, bug_order: SECOND_ORDER, ..with(bug, None) },
+            proof: Proof::SecondOrder(parent),
+        }
+    }
+
+    /// A bug that passed its checks before.
+    pub fn again(bug: Injected, bug_order: u32) -> Self {
+        let round = Round { kind: Kind::Again, bug_order, ..with(bug, None) };
+        Self { round, proof: Proof::Before }
+    }
+
+    /// Empty where there is no bug.
+    pub fn tree_digest(&self) -> &str {
+        &self.round.tree_digest
     }
 }
 
@@ -58,6 +113,18 @@ pub fn play(
     known: &dyn Fn(&str) -> bool,
     progress: &dyn Fn(Progress),
 ) -> Result<Round, Error> {
+    let begun = begin(harness, languages, rules, known, progress)?;
+    finish(harness, languages, rules, begun, progress)
+}
+
+/// The first half of a round: the injector looks for a bug.
+pub fn begin(
+    harness: &Harness,
+    languages: &Languages,
+    rules: &Rules,
+    known: &dyn Fn(&str) -> bool,
+    progress: &dyn Fn(Progress),
+) -> Result<Begun, Error> {
     let started = Instant::now();
     // A scheme that refuses is found out before anything is run.
     let invalid = reward(&rules.scheme, None)?;
@@ -65,46 +132,91 @@ pub fn play(
     progress(Progress::Injecting);
     let injected = injector::inject(harness, languages, &rules.injector, known)?;
     let mut round = begun(injected, rules, invalid);
-    if let Some(artifact) = &round.artifact {
+    if round.artifact.is_some() {
         progress(Progress::Injected(round.summary.clone()));
-        progress(Progress::Checking);
-        let report = consistency::check_injected(harness, artifact, &rules.minima)?;
-        progress(Progress::Checked { valid: report.valid });
-        if report.valid {
+    }
+    round.seconds = started.elapsed().as_secs_f64();
+    Ok(Begun { round, proof: Proof::Injected })
+}
+
+/// The second half: checks, attempts, rewards.
+pub fn finish(
+    harness: &Harness,
+    languages: &Languages,
+    rules: &Rules,
+    begun: Begun,
+    progress: &dyn Fn(Progress),
+) -> Result<Round, Error> {
+    let started = Instant::now();
+    let Begun { mut round, proof } = begun;
+    if let Some(artifact) = &round.artifact {
+        round.report = match &proof {
+            Proof::Injected => {
+                progress(Progress::Checking);
+                Some(consistency::check_injected(harness, artifact, &rules.minima)?)
+            }
+            Proof::SecondOrder(parent) => {
+                progress(Progress::Checking);
+                Some(consistency::check_second_order(harness, artifact, parent)?)
+            }
+            Proof::Before => None,
+        };
+        if let Some(report) = &round.report {
+            progress(Progress::Checked { valid: report.valid });
+        }
+        if round.is_valid() {
             round.attempts = solver::solve(harness, languages, artifact, &rules.solver)?;
             for (index, attempt) in round.attempts.iter().enumerate() {
                 progress(Progress::Attempted { index, solved: attempt.solved });
             }
             let rate = solve_rate(&round.attempts)?;
-            round.inject_reward = reward(&rules.scheme, Some(rate))?;
+            if round.inject_reward.is_some() {
+                round.inject_reward = Some(reward(&rules.scheme, Some(rate))?);
+            }
             round.solve_rate = Some(rate);
         }
-        round.report = Some(report);
     }
-    round.seconds = started.elapsed().as_secs_f64();
+    // What was cut short is no evidence against anybody.
+    if harness.cancel().is_cancelled() {
+        return Err(Error::Cancelled);
+    }
+    round.seconds += started.elapsed().as_secs_f64();
     Ok(round)
 }
 
 /// A round as it stands before the checks: not valid yet.
 fn begun(injected: Result<Injected, NotInjected>, rules: &Rules, invalid: f64) -> Round {
-    let (artifact, strategy, summary, tree_digest, counts) = match injected {
-        Ok(Injected { artifact, strategy, tree_digest, summary, counts }) => {
-            (Some(artifact), strategy, summary, tree_digest, counts)
-        }
-        Err(NotInjected { reason, counts }) => {
-            let strategy = rules.injector.strategy.sampled(rules.injector.seed);
-            (None, strategy, reason, String::new(), counts)
-        }
-    };
+    match injected {
+        Ok(bug) => with(bug, Some(invalid)),
+        Err(NotInjected { reason, counts }) => Round {
+            kind: Kind::Bug,
+            bug_order: FIRST_ORDER,
+            artifact: None,
+            strategy: rules.injector.strategy.sampled(rules.injector.seed),
+            summary: reason,
+            tree_digest: String::new(),
+            counts,
+            report: None,
+            attempts: Vec::new(),
+            inject_reward: Some(invalid),
+            solve_rate: None,
+            seconds: 0.0,
+        },
+    }
+}
+
+fn with(bug: Injected, inject_reward: Option<f64>) -> Round {
     Round {
-        artifact,
-        strategy,
-        summary,
-        tree_digest,
-        counts,
+        kind: Kind::Bug,
+        bug_order: FIRST_ORDER,
+        artifact: Some(bug.artifact),
+        strategy: bug.strategy,
+        summary: bug.summary,
+        tree_digest: bug.tree_digest,
+        counts: bug.counts,
         report: None,
         attempts: Vec::new(),
-        inject_reward: invalid,
+        inject_reward,
         solve_rate: None,
         seconds: 0.0,
     }

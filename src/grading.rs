@@ -7,6 +7,7 @@ mod rebuild;
 mod scan;
 mod task;
 
+pub use rebuild::{Rebuilt, rebuild};
 pub use task::{Task, Unplayable};
 
 use crate::artifact::Artifact;
@@ -66,7 +67,7 @@ impl Grade {
 ///
 /// `patch` is a diff against the tree the solver saw: [`Task::changes`] over the base.
 pub fn grade(harness: &Harness, artifact: &Artifact, patch: &[u8]) -> Result<Grade, Error> {
-    let rebuilt = match rebuild::rebuild(harness, artifact, patch) {
+    let rebuilt = match rebuild(harness, artifact, patch) {
         Ok(rebuilt) => rebuilt,
         Err(reason) => return Ok(Grade::unsolved(reason, Vec::new())),
     };

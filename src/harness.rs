@@ -8,6 +8,7 @@ mod instruments;
 mod memo;
 pub mod parsing;
 mod script;
+mod slots;
 mod statuses;
 mod warm;
 
@@ -40,6 +41,7 @@ pub struct Harness {
     caches: caches::Caches,
     memo: memo::Memo,
     warm: warm::Warm,
+    slots: slots::Slots,
     /// An empty directory: the tree of runs that must see none.
     empty: PathBuf,
     baseline: OnceLock<Arc<Baseline>>,
@@ -73,6 +75,8 @@ pub struct Setup {
     pub time_limit: Option<Duration>,
     /// Resident memory of one run, bytes.
     pub memory: u64,
+    /// Runs at once, whoever asks for them.
+    pub parallel: usize,
 }
 
 /// The harness could not do its work (exit code 3): never evidence about the code under test.
@@ -189,7 +193,8 @@ impl ScriptRun {
 
 impl Harness {
     pub fn open(setup: Setup) -> Result<Self, Error> {
-        let Setup { sandbox, base, runner, store, state, cancel, time_limit, memory } = setup;
+        let Setup { sandbox, base, runner, store, state, cancel, time_limit, memory, parallel } =
+            setup;
         let empty = state.join("empty");
         std::fs::create_dir_all(&empty).map_err(Error::io("make", &empty))?;
         if let Some((uid, gid)) = sandbox.owner() {
@@ -213,6 +218,7 @@ impl Harness {
             caches,
             memo: memo::Memo::default(),
             warm: warm::Warm::default(),
+            slots: slots::Slots::new(parallel),
             empty,
             baseline: OnceLock::new(),
             measuring: Mutex::new(()),

@@ -26,6 +26,7 @@ pub mod consistency;
 pub mod grading;
 pub mod injector;
 pub mod solver;
+pub mod wrong_book;
 pub mod episode;
 // Host: options and state.
 pub mod config;

@@ -19,7 +19,13 @@ fn main() -> ExitCode {
     };
     let environment = Environment::of_process();
     let seed = config::seed_from_clock();
-    let config = match Config::new(&arguments.flags(), &environment, seed, config::cores()) {
+    let config = match Config::new(
+        &arguments.flags(),
+        &environment,
+        seed,
+        config::cores(),
+        config::memory(),
+    ) {
         Ok(config) => config,
         Err(error) => {
             cli::complain(&error);

@@ -220,6 +220,23 @@ impl Cancel {
     }
 }
 
+/// Whether a process with this id is there: what one that is gone left half made may be removed.
+pub fn is_running(process: u32) -> bool {
+    Path::new("/proc").join(process.to_string()).exists()
+}
+
+/// Removes the directories `<prefix><process id>` in `dir` that processes which are gone had begun.
+/// One that cannot be removed costs its space and nothing else.
+pub fn sweep_begun(dir: &Path, prefix: &str) {
+    for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let process = name.to_str().and_then(|name| name.strip_prefix(prefix)?.parse().ok());
+        if process.is_some_and(|process| !is_running(process)) {
+            std::fs::remove_dir_all(entry.path()).unwrap_or_default();
+        }
+    }
+}
+
 impl Sandbox {
     /// Chooses the tier by doing: a run that writes, deletes and re-makes a directory, uses its own
     /// loopback and is refused a forbidden read. `scratch` is a directory of ours for the probe.

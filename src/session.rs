@@ -8,6 +8,7 @@ mod csv;
 mod doctor;
 mod error;
 mod folder;
+mod game;
 mod grade;
 mod inject;
 mod job;
@@ -15,28 +16,40 @@ mod open;
 mod parse;
 mod place;
 mod play;
+mod played;
+mod prune;
 mod record;
 mod reference;
+mod runs;
 mod score;
 mod solve;
 mod status;
 #[cfg(test)]
 mod tests;
+mod warnings;
+mod wrong_book;
 
 pub use check::{CheckAnswer, CheckLine, CheckRequest};
 pub use csv::CsvLog;
 pub use doctor::{DoctorAnswer, SandboxState, StateDirectory, Toolchain};
 pub use error::Error;
+pub use game::Game;
 pub use grade::{GradeAnswer, GradeRequest};
 pub use inject::{InjectAnswer, InjectRequest};
 pub use job::{Event, Job};
 pub use open::{Repository, time_limit};
 pub use parse::{ParseAnswer, ParseRequest};
-pub use play::{Game, PlayRequest, PlayedRound};
+pub use play::{DEFAULT_SECOND_ORDER, PlayRequest};
+pub use played::PlayedRound;
+pub use prune::PruneAnswer;
 pub use reference::ArtifactRef;
 pub use score::{Outcome, ScoreAnswer, ScoreRequest, score};
 pub use solve::{AttemptLine, SolveAnswer, SolveRequest};
-pub use status::{LastRound, LeftOut, StatusAnswer};
+pub use status::{LastRound, LeftOut, RunLine, StatusAnswer};
+pub use warnings::Warning;
+pub use wrong_book::{
+    EntryAnswer, EntryLine, ExportAnswer, ReplayAnswer, ReplayRequest, Replayed, WrongBookAnswer,
+};
 
 use crate::config::Config;
 use crate::sandbox::Sandbox;

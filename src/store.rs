@@ -8,12 +8,16 @@ mod baselines;
 mod error;
 mod open;
 mod rounds;
+mod runs;
 #[cfg(test)]
 mod tests;
+mod wrong_book;
 
 pub use artifacts::Artifact;
 pub use error::Error;
-pub use rounds::{Attempt, Counts, Round};
+pub use rounds::{Attempt, Counts, Kept, Played, Round};
+pub use runs::{Run, RunState};
+pub use wrong_book::{Entry, Failure, Group};
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 use std::path::{Path, PathBuf};

@@ -20,12 +20,14 @@ mod skip;
 mod state;
 #[cfg(test)]
 mod tests;
+mod upkeep;
 
 pub use base::{Base, Drift};
 pub use error::Error;
 pub use freeze::Freezing;
 pub use git::{Head, Vcs};
 pub use report::FreezeReport;
+pub use upkeep::{OldBase, Upkeep, size as disk_size, states};
 
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;

@@ -67,7 +67,9 @@ pub enum Command {
     Grade(super::grade::Grade),
     Parse(super::parse::Parse),
     Score(super::score::Score),
+    WrongBook(super::wrong_book::WrongBook),
     Status(super::status::Status),
+    State(super::state::State),
     /// Say what this machine offers: sandbox, toolchains, state directory, languages
     Doctor,
 }
@@ -163,4 +165,23 @@ fn strategy() -> impl TypedValueParser<Value = Strategy> {
 fn seconds(text: &str) -> Result<Duration, String> {
     let seconds: f64 = text.parse().map_err(|_| "give a number of seconds".to_owned())?;
     time_limit(seconds).map_err(|refusal| refusal.to_string())
+}
+
+/// Reads a length of time with a unit: `8h`, `30m`, `90s`.
+pub(super) fn span(text: &str) -> Result<Duration, String> {
+    let refusal = || "give a whole number and a unit: 8h, 30m or 90s".to_owned();
+    let at = text.find(|c: char| !c.is_ascii_digit()).ok_or_else(refusal)?;
+    let (number, unit) = text.split_at(at);
+    let number: u64 = number.parse().map_err(|_| refusal())?;
+    let seconds = match unit {
+        "s" => Some(number),
+        "m" => number.checked_mul(60),
+        "h" => number.checked_mul(3600),
+        "d" => number.checked_mul(86_400),
+        _ => None,
+    };
+    match seconds {
+        Some(seconds) if seconds > 0 => Ok(Duration::from_secs(seconds)),
+        _ => Err(refusal()),
+    }
 }

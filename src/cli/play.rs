@@ -2,8 +2,10 @@
 
 use super::arguments::{Attempts, Injection, Least, Tests};
 use super::{Context, Ended, Exit, out, table};
-use crate::session::{CsvLog, PlayRequest, PlayedRound};
+use crate::episode::Kind;
+use crate::session::{CsvLog, DEFAULT_SECOND_ORDER, PlayRequest, PlayedRound};
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// Play rounds: put in a bug, check it, have it solved, score both roles
 #[derive(Debug, clap::Args)]
@@ -11,8 +13,14 @@ use std::path::PathBuf;
     after_help = "Each round: the injector makes a bug and hides it from the tests; nine checks \
 prove it real; the solver makes G attempts from the reversed weakening; both roles get their \
 rewards. A round's own seed is shown: `--rounds 1 --seed` with it repeats the round.\n\n\
+Every few rounds (--second-order) a bug comes from the wrong-book: a failed repair that came back in two \
+rounds in a row becomes a bug on top of its bug; else a bug that was failed once is attempted again. Such \
+rounds have no injector's reward and do not enter the first bug's solve rate.\n\n\
+A run that was interrupted, however it was, goes on with the next round when the same command is given \
+again.\n\n\
 Examples:\n  ssr-mcp play .\n  \
 ssr-mcp play . --rounds 10 --strategy removal --csv rounds.csv\n  \
+ssr-mcp play . --until 8h --batch 4 --csv night.csv\n  \
 ssr-mcp play . --target src/ledger.py:post --json\n\n\
 Exit code 1 says that no round gave a valid bug."
 )]
@@ -20,9 +28,21 @@ pub struct Play {
     /// The repository
     #[arg(default_value = ".")]
     repo: PathBuf,
-    /// Rounds to play
+    /// Rounds to play [default: 1, or with --until as many as fit]
+    #[arg(long, value_name = "N")]
+    rounds: Option<u32>,
+    /// Begin no round later than this after the run's beginning: 8h, 30m, 90s
+    #[arg(long, value_name = "TIME", value_parser = super::arguments::span)]
+    until: Option<Duration>,
+    /// Begin another run instead of going on with an interrupted one
+    #[arg(long)]
+    new: bool,
+    /// Bugs a round; their checks and attempts run beside each other
     #[arg(long, value_name = "N", default_value_t = 1)]
-    rounds: usize,
+    batch: usize,
+    /// Every so many rounds, take a bug from the wrong-book; 0: never
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_SECOND_ORDER)]
+    second_order: u32,
     #[command(flatten)]
     attempts: Attempts,
     #[command(flatten)]
@@ -33,7 +53,7 @@ pub struct Play {
     /// Reward of an invalid artifact [default: -1]
     #[arg(long, value_name = "R", allow_negative_numbers = true)]
     invalid_reward: Option<f64>,
-    /// Append a line for each round to this file
+    /// Append a line for each bug to this file
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
     #[command(flatten)]
@@ -47,67 +67,103 @@ pub(super) fn run(command: &Play, context: &mut Context<'_>) -> Ended {
         Some(file) => Some(CsvLog::open(&context.session.config().cwd.join(file))?),
         None => None,
     };
-    let request = PlayRequest {
+    let mut game = context.session.play(request(command), &context.job)?;
+    context.progress.clear();
+    if let Some(note) = game.note() {
+        out::note(note);
+    }
+    if command.injection.seed.is_none() {
+        out::note(&format!("seed {} (give --seed {} to repeat this)", game.seed(), game.seed()));
+    }
+    let mut rounds = Vec::new();
+    loop {
+        // Also before the first round: the process before may have been killed between store and file.
+        if let Some(csv) = &csv {
+            game.log(csv)?;
+        }
+        let Some(round) = game.round(&context.job)? else { break };
+        context.progress.clear();
+        for bug in round {
+            context.out.answer(&bug, show)?;
+            rounds.push(bug);
+        }
+    }
+    if !context.out.wants_json() {
+        out::line(&summary(&rounds))?;
+    }
+    let exit = Exit::done_if(game.any_valid());
+    game.finish()?;
+    Ok(exit)
+}
+
+fn request(command: &Play) -> PlayRequest {
+    PlayRequest {
         repository: command.tests.repository(Some(&command.repo)),
         rounds: command.rounds,
+        until: command.until,
+        new: command.new,
         attempts: command.attempts.attempts,
         runs: command.attempts.runs,
         strategy: command.injection.strategy,
         target: command.injection.target.clone(),
         seed: command.injection.seed,
+        batch: command.batch,
+        second_order: command.second_order,
         minima: command.least.minima(),
         alpha: command.alpha,
         invalid: command.invalid_reward,
-    };
-    let mut game = context.session.play(request, &context.job)?;
-    if command.injection.seed.is_none() {
-        context.progress.clear();
-        out::note(&format!("seed {} (give --seed {} to repeat this)", game.seed(), game.seed()));
     }
-    let mut rounds = Vec::new();
-    while let Some(round) = game.round(&context.job)? {
-        if let Some(csv) = &csv {
-            csv.append(&round)?;
-        }
-        context.progress.clear();
-        context.out.answer(&round, show)?;
-        rounds.push(round);
-    }
-    if !context.out.wants_json() {
-        out::line(&summary(&rounds))?;
-    }
-    Ok(Exit::done_if(rounds.iter().any(|round| round.valid)))
 }
 
 fn show(round: &PlayedRound) -> String {
     let strategy = crate::session::name(round.strategy);
-    let mut lines = vec![format!("Round {} (seed {}, {strategy})", round.round, round.seed)];
-    let reward = table::number(round.inject_reward);
+    let number = match round.item {
+        1 => round.round.to_string(),
+        item => format!("{}, bug {item}", round.round),
+    };
+    let strategy = match round.kind {
+        Kind::Bug => strategy,
+        Kind::SecondOrder => format!("{strategy}, second order"),
+        Kind::Again => format!("{strategy}, again"),
+    };
+    let mut lines = vec![format!("Round {number} (seed {}, {strategy})", round.seed)];
+    let reward = round.inject_reward.map_or_else(|| "-".to_owned(), table::number);
     let Some(artifact) = &round.artifact else {
         lines.push(format!("  no bug    {}", round.summary));
-        lines.push(format!("  rewards   injector {reward}\n"));
+        lines.push(format!("  rewards   injector {reward}"));
+        lines.extend(tail(round));
         return lines.join("\n");
     };
     lines.push(format!("  bug       {}  {}", table::short(artifact), round.summary));
     let passed = round.checks.iter().filter(|check| check.passed).count();
     match round.failed_check.map(crate::session::name) {
+        None if round.checks.is_empty() => {}
         None => lines.push(format!("  checks    {passed} passed")),
         Some(failed) => {
             let detail = round.checks.last().map_or("", |check| check.detail.as_str());
             lines.push(format!("  checks    {passed} passed, then {failed} failed: {detail}"));
         }
     }
-    if round.valid {
+    if !round.fail_to_pass.is_empty() && round.valid {
         lines.push(format!("  breaks    {} tests", round.fail_to_pass.len()));
         lines.extend(table::some(&round.fail_to_pass, 3));
+    }
+    if round.valid {
         lines.push(format!("  attempts  {}", table::attempts(&round.solve_rewards)));
     }
     let solver = round.mean_solve_reward().map(table::number);
     let solver = solver.map(|mean| format!(", solver {mean} on average")).unwrap_or_default();
     lines.push(format!("  rewards   injector {reward}{solver}"));
     lines.extend(round.folder.iter().map(|folder| format!("  kept in   {folder}")));
-    lines.push(String::new());
+    lines.extend(tail(round));
     lines.join("\n")
+}
+
+fn tail(round: &PlayedRound) -> Vec<String> {
+    let mut lines = vec![format!("  wrong-book {} unsolved", round.wrong_book_size)];
+    lines.extend(round.warnings.iter().map(|warning| format!("  warning   {}", warning.text)));
+    lines.push(String::new());
+    lines
 }
 
 fn summary(rounds: &[PlayedRound]) -> String {
@@ -123,12 +179,15 @@ fn summary(rounds: &[PlayedRound]) -> String {
         };
         let none = || "-".to_owned();
         rows.push(vec![
-            round.round.to_string(),
+            if round.item == 1 { round.round.to_string() } else { String::new() },
             round.artifact.as_deref().map_or("-", table::short).to_owned(),
-            crate::session::name(round.strategy),
+            match round.kind {
+                Kind::Bug => crate::session::name(round.strategy),
+                other => crate::session::name(other),
+            },
             outcome,
             if round.valid { format!("{solved}/{}", round.solve_rewards.len()) } else { none() },
-            table::number(round.inject_reward),
+            round.inject_reward.map_or_else(none, table::number),
             round.mean_solve_reward().map_or_else(none, table::number),
             format!("{:.1}", round.seconds),
         ]);

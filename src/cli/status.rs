@@ -34,14 +34,20 @@ fn show(answer: &StatusAnswer) -> String {
         row("artifacts", format!("{}, {} of them valid", answer.artifacts, answer.valid)),
         row("rounds", answer.rounds.to_string()),
         row("attempts", format!("{}, {} of them solved", answer.attempts, answer.solved)),
-        row("wrong book", answer.wrong_book_size.to_string()),
+        row("wrong book", format!("{} unsolved", answer.wrong_book_size)),
     ];
     for left in &answer.left_out {
         rows.push(row("left out", format!("{} ({})", left.path, left.reason)));
     }
+    for run in &answer.runs {
+        let planned = run.planned.map(|planned| format!(" of {planned}")).unwrap_or_default();
+        let (state, played) = (&run.state, run.played);
+        let text = format!("{state}, {played}{planned} rounds, seed {}", run.seed);
+        rows.push(row(&format!("run {}", run.run), text));
+    }
     for round in &answer.last_rounds {
         let id = round.artifact.as_deref().map_or("-", table::short);
-        let reward = table::number(round.inject_reward);
+        let reward = round.inject_reward.map_or_else(|| "-".to_owned(), table::number);
         rows.push(row(id, format!("injector {reward}  {}", round.summary)));
     }
     table::columns(&rows).join("\n")

@@ -4,7 +4,7 @@ use super::{Config, Environment, Error, Flags};
 use std::path::{Path, PathBuf};
 
 fn config(flags: &Flags, variables: &[(&str, &str)]) -> Result<Config, Error> {
-    Config::new(flags, &Environment::of("/work", variables.iter().copied()), 1, 2)
+    Config::new(flags, &Environment::of("/work", variables.iter().copied()), 1, 2, 16 << 30)
 }
 
 #[track_caller]
@@ -85,4 +85,16 @@ fn a_grammar_file_that_is_not_text_is_named() {
 #[test]
 fn the_clock_seed_survives_a_double() {
     assert!(super::seed_from_clock() < 1 << 32);
+}
+
+#[test]
+fn runs_at_once_are_bounded_by_cores_and_by_memory() {
+    let config = |cores, memory| {
+        let environment = Environment::of("/work", [("HOME", "/home/me")]);
+        Config::new(&Flags::default(), &environment, 1, cores, memory).unwrap()
+    };
+    assert_eq!(config(8, 64 << 30).parallel(4 << 30), 8);
+    assert_eq!(config(8, 16 << 30).parallel(4 << 30), 4);
+    assert_eq!(config(8, 1 << 30).parallel(4 << 30), 1);
+    assert_eq!(config(0, 1 << 40).parallel(0), 1);
 }

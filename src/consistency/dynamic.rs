@@ -1,7 +1,7 @@
 //! Checks that run the artifact's script and parser.
 
-use super::Finding;
 use super::case::Case;
+use super::{Finding, Parent};
 use crate::harness::{Audience, Error, How, Program};
 use crate::tree::Changes;
 use crate::verdict::{Outcome, TestId, Verdicts};
@@ -55,6 +55,32 @@ pub(super) fn bug(case: &mut Case<'_>) -> Result<Finding, Error> {
         None => Ok(detail),
         Some(problem) => Err(format!("{detail}; {problem}")),
     })
+}
+
+/// Some test that the parent's bug fails still fails, and each test that it passed still reports.
+pub(super) fn second_order(case: &mut Case<'_>, parent: &Parent) -> Result<Finding, Error> {
+    let bug = case.bug.clone();
+    let verdicts = match case.run(&bug)? {
+        Ok(verdicts) => verdicts,
+        Err(problem) => return Ok(Err(format!("with bug and failed repair: {problem}"))),
+    };
+    case.failing = case.broken_by(&verdicts);
+    case.still_passing = passing_in_both(&case.original, &verdicts);
+    Ok(still_the_bug(parent, &case.failing, &verdicts))
+}
+
+fn still_the_bug(parent: &Parent, failing: &BTreeSet<TestId>, verdicts: &Verdicts) -> Finding {
+    let silent = |id: &&TestId| verdicts.of(id) == Outcome::Missing;
+    if let Some(first) = parent.pass_to_pass.iter().find(silent) {
+        return Err(format!("{first} passed with the parent's bug and no longer reports"));
+    }
+    let still = parent.fail_to_pass.iter().filter(|id| failing.contains(*id)).count();
+    let detail = format!(
+        "{still} of the parent's {} failing tests still fail, {} in all, at least 1 of them wanted",
+        parent.fail_to_pass.len(),
+        failing.len()
+    );
+    if still > 0 { Ok(detail) } else { Err(detail) }
 }
 
 /// A script and a parser may print what they like, so the runner's own script runs the listed test
@@ -177,4 +203,40 @@ fn passing_in_both(original: &Verdicts, bugged: &Verdicts) -> Vec<TestId> {
 
 fn gone(original: &Verdicts, bugged: &Verdicts) -> Vec<TestId> {
     crate::verdict::compare(original, bugged).went_missing
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `failing` and `passing` are what the second-order bug's run reports.
+    #[track_caller]
+    fn check(failing: &[&str], passing: &[&str], expect: Result<(), &str>) {
+        let ids = |ids: &[&str]| ids.iter().map(|id| (*id).to_owned()).collect::<Vec<_>>();
+        let parent = Parent { fail_to_pass: ids(&["a", "b"]), pass_to_pass: ids(&["c", "d"]) };
+        let failed = ids(failing).into_iter().map(|id| (id, Outcome::Failed));
+        let passed = ids(passing).into_iter().map(|id| (id, Outcome::Passed));
+        let verdicts: Verdicts = failed.chain(passed).collect();
+        let found = still_the_bug(&parent, &ids(failing).into_iter().collect(), &verdicts);
+        match (found, expect) {
+            (Ok(_), Ok(())) => {}
+            (Err(said), Err(expect)) if said.contains(expect) => {}
+            (found, expect) => panic!("{found:?}, expected {expect:?}"),
+        }
+    }
+
+    #[test]
+    fn a_second_order_bug_still_fails_a_test_of_its_parent() {
+        check(&["a", "b"], &["c", "d"], Ok(()));
+        check(&["b"], &["a", "c", "d"], Ok(()));
+        check(&["b", "c"], &["a", "d"], Ok(()));
+        check(&["c"], &["a", "b", "d"], Err("0 of the parent's 2 failing tests still fail"));
+    }
+
+    #[test]
+    fn a_test_that_passed_with_the_parent_may_fail_but_not_go_missing() {
+        check(&["a", "d"], &["c"], Ok(()));
+        check(&["a"], &["c"], Err("d passed with the parent's bug and no longer reports"));
+        check(&["a"], &["b", "c", "d"], Ok(()));
+    }
 }

@@ -8,16 +8,15 @@ use crate::harness::Harness;
 use crate::tree::{Changes, Overlaid, RelPath, Tree};
 use std::collections::BTreeSet;
 
-pub(super) struct Rebuilt {
-    pub(super) tree: Changes,
-    pub(super) flags: Vec<String>,
+pub struct Rebuilt {
+    /// Over the base.
+    pub tree: Changes,
+    /// What looks suspicious about the patch.
+    pub flags: Vec<String>,
 }
 
-pub(super) fn rebuild(
-    harness: &Harness,
-    artifact: &Artifact,
-    patch: &[u8],
-) -> Result<Rebuilt, Reason> {
+/// The tree that a patch leads to, or why there is none to grade.
+pub fn rebuild(harness: &Harness, artifact: &Artifact, patch: &[u8]) -> Result<Rebuilt, Reason> {
     let task = Task::of(harness.base(), artifact)
         .map_err(|problem| Reason::Unplayable(problem.to_string()))?;
     if patch.trim_ascii().is_empty() {

@@ -141,7 +141,9 @@ impl Harness {
         }
         let view = self.view(Changes::new(), self.caches.filling()?);
         let step = self.script_step(program.script, How::CHECK, self.first_run());
+        let slot = self.slots.take();
         let finished = self.sandbox.run(&view, &step, &self.cancel)?;
+        drop(slot);
         let run = self.conclude(finished, program.parser, self.first_run())?;
         // Python writes byte code short, without a word, where there is no room.
         self.caches.have_room()?;

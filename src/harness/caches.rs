@@ -6,7 +6,7 @@
 //! or from the repository at all (build output).
 
 use super::Error;
-use crate::sandbox::{Access, Mount};
+use crate::sandbox::{self, Access, Mount};
 use crate::tree::{Changes, RelPath, hex};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
@@ -16,6 +16,10 @@ use std::sync::Mutex;
 
 /// Copies for solvers that are kept on disk.
 const KEPT: usize = 128;
+
+/// What is being made, by the process whose id follows.
+const FILLING: &str = "filling-";
+const COPYING: &str = "copying-";
 
 /// A disk with less free space than this is full, bytes.
 const ROOM: u64 = 1 << 20;
@@ -40,6 +44,8 @@ impl Caches {
         owner: Option<(u32, u32)>,
     ) -> Result<Self, Error> {
         fs::create_dir_all(&dir).map_err(Error::io("make the cache directory", &dir))?;
+        sandbox::sweep_begun(&dir, FILLING);
+        sandbox::sweep_begun(&dir, COPYING);
         Ok(Self { dir, targets, root, owner, making: Mutex::new(()) })
     }
 
@@ -50,7 +56,7 @@ impl Caches {
 
     /// Mounts for the run that fills the caches; [`Caches::filled`] makes them count.
     pub(super) fn filling(&self) -> Result<Vec<Mount>, Error> {
-        let fresh = self.dir.join(format!("filling-{}", std::process::id()));
+        let fresh = self.dir.join(format!("{FILLING}{}", std::process::id()));
         remove(&fresh)?;
         self.mounts(&fresh, Access::Persistent)
     }
@@ -61,14 +67,14 @@ impl Caches {
             .map_err(|error| Error::io("ask for the space at", &self.dir)(error.into()))?;
         // Network file systems that do not know say 0 blocks in all.
         if found.f_blocks > 0 && found.f_bavail.saturating_mul(found.f_frsize) < ROOM {
-            remove(&self.dir.join(format!("filling-{}", std::process::id())))?;
+            remove(&self.dir.join(format!("{FILLING}{}", std::process::id())))?;
             return Err(Error::DiskFull { path: self.dir.clone() });
         }
         Ok(())
     }
 
     pub(super) fn filled(&self) -> Result<(), Error> {
-        let fresh = self.dir.join(format!("filling-{}", std::process::id()));
+        let fresh = self.dir.join(format!("{FILLING}{}", std::process::id()));
         let warm = self.dir.join("warm");
         match fs::rename(&fresh, &warm) {
             Err(_) if warm.is_dir() => remove(&fresh),
@@ -120,7 +126,7 @@ impl Caches {
         let parent = self.dir.join("solver");
         fs::create_dir_all(&parent).map_err(Error::io("make", &parent))?;
         prune(&parent)?;
-        let fresh = self.dir.join(format!("copying-{}", std::process::id()));
+        let fresh = self.dir.join(format!("{COPYING}{}", std::process::id()));
         remove(&fresh)?;
         for index in 0..self.targets.len() {
             let from = self.dir.join("warm").join(index.to_string());

@@ -217,7 +217,9 @@ impl Harness {
             collect_limit: OUTPUT,
         };
         let view = self.view(changes.clone(), caches);
+        let slot = self.slots.take();
         let finished = self.sandbox.run(&view, &step, &self.cancel)?;
+        drop(slot);
         self.spend(finished.cpu);
         if self.cancel.is_cancelled() { Err(Error::Cancelled) } else { Ok(finished) }
     }

@@ -29,7 +29,10 @@ impl Harness {
         let view = self.view(Changes::new(), mounts);
         let step =
             Step { changes: changes.clone(), ..self.script_step(program.script, how, limit) };
-        match self.sandbox.run(&view, &step, &self.cancel) {
+        let slot = self.slots.take();
+        let finished = self.sandbox.run(&view, &step, &self.cancel);
+        drop(slot);
+        match finished {
             Ok(finished) => self.conclude(finished, program.parser, limit),
             // The changes do not fit the tree: a directory or link where a file should be. That says
             // something of the changes, not of the sandbox.
@@ -56,7 +59,10 @@ impl Harness {
             if runs.is_empty() {
                 step.changes = changes.clone();
             }
-            runs.push(match session.run(&step, &self.cancel) {
+            let slot = self.slots.take();
+            let finished = session.run(&step, &self.cancel);
+            drop(slot);
+            runs.push(match finished {
                 Ok(finished) => self.conclude(finished, program.parser, limit)?,
                 Err(sandbox::Error::NotWritten { path, reason }) => {
                     ScriptRun::without(NoVerdict::NotLaidOut { path, reason })
@@ -134,7 +140,9 @@ impl Harness {
                 tools: self.runner.tools(),
                 cancel: &self.cancel,
             };
+            let slot = self.slots.take();
             let (verdicts, parsing) = bench.parse(parser, &log)?;
+            drop(slot);
             self.spend(parsing);
             cpu += parsing;
             verdicts

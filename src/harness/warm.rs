@@ -72,9 +72,11 @@ impl Harness {
         }
         let Some(chosen) = self.chosen(changes, program) else { return Ok(None) };
         let Some(mut process) = self.process()? else { return Ok(None) };
+        let slot = self.slots.take();
         let started = Instant::now();
         let served = self.serve(&mut process, changes, &chosen, limit);
         let wall = started.elapsed();
+        drop(slot);
         if self.cancel.is_cancelled() {
             self.warm.gone(|_| ());
             return Err(Error::Cancelled);

@@ -1,12 +1,17 @@
-//! The CSV file of `play`: a header once, one whole line a round, safe to append to.
+//! The CSV file of `play`: a header once, one whole line a bug, safe to append to.
 
-use super::{Error, PlayedRound, place};
+use super::played::{Detail, mean};
+use super::{Error, place};
+use crate::store::Kept;
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 const HEADER: &str = "step,inject_r,solve_r,solve_rate,wrong_book_size,\
-                      strategy,artifact,valid,failed_check,seconds,seed";
+                      strategy,artifact,valid,failed_check,seconds,seed,\
+                      kind,order,run,round,item";
 
 /// A CSV file to append to. Lines of several processes do not mix: each is one write in append mode,
 /// under the file's lock.
@@ -40,29 +45,57 @@ impl CsvLog {
         )))
     }
 
-    /// Appends a round as the next step: the number of lines that are complete steps, plus one.
-    pub fn append(&self, round: &PlayedRound) -> Result<(), Error> {
+    /// Appends those of a run's bugs that are not in the file yet, each as the next step: the largest
+    /// step there is, plus one. A line is known by run, round and item, so that none is lost or doubled
+    /// whenever the process before ended.
+    pub fn sync(&self, bugs: &[Kept]) -> Result<(), Error> {
         let options = OpenOptions::new().read(true).append(true).create(true).open(&self.path);
         // Closing the file gives the lock back.
         options
-            .and_then(|mut file| file.lock().and_then(|()| append_locked(&mut file, round)))
+            .and_then(|mut file| file.lock().and_then(|()| sync_locked(&mut file, bugs)))
             .map_err(|error| cannot(&self.path, &error))
     }
 }
 
-fn append_locked(file: &mut File, round: &PlayedRound) -> io::Result<()> {
-    let text = text_of(file)?;
-    let mut line = String::new();
+fn sync_locked(file: &mut File, bugs: &[Kept]) -> io::Result<()> {
+    let rows: Vec<String> = bugs.iter().map(row).collect();
+    let mut text = text_of(file)?;
+    let whole = text.len() - torn(&text, &rows).len();
+    let mut added = String::new();
+    if whole < text.len() {
+        text.truncate(whole);
+        file.set_len(whole as u64)?;
+    }
     if text.is_empty() {
-        line = format!("{HEADER}\n");
+        added = format!("{HEADER}\n");
     } else if !text.contains('\n') {
         // A crash left part of the header: its rest completes it.
-        line = format!("{}\n", HEADER.strip_prefix(text.as_str()).unwrap_or_default());
+        added = format!("{}\n", HEADER.strip_prefix(text.as_str()).unwrap_or_default());
     } else if !text.ends_with('\n') {
-        line.push('\n');
+        added.push('\n');
     }
-    line.push_str(&row(next_step(&text), round));
-    file.write_all(line.as_bytes())
+    let there: BTreeSet<&str> = text.lines().filter_map(key).collect();
+    let mut step = next_step(&text);
+    for row in rows.iter().filter(|row| key(row).is_some_and(|key| !there.contains(key))) {
+        writeln!(added, "{step}{row}").unwrap_or_default();
+        step = step.saturating_add(1);
+    }
+    file.write_all(added.as_bytes())
+}
+
+/// The end of a text that a crash cut short within one of the rows, which is then written anew; empty
+/// where the text ends otherwise.
+fn torn<'a>(text: &'a str, rows: &[String]) -> &'a str {
+    let Some((_, last)) = text.rsplit_once('\n') else { return "" };
+    let digits = last.bytes().take_while(u8::is_ascii_digit).count();
+    let rest = &last[digits..];
+    if digits > 0 && rows.iter().any(|row| row.starts_with(rest)) { last } else { "" }
+}
+
+/// The columns that tell which bug a line is about: the last three.
+fn key(line: &str) -> Option<&str> {
+    let mut commas = line.rmatch_indices(',').map(|(at, _)| at);
+    commas.nth(2).map(|at| &line[at..])
 }
 
 fn text_of(file: &mut File) -> io::Result<String> {
@@ -78,21 +111,28 @@ fn next_step(text: &str) -> u64 {
     text.lines().filter_map(step).max().map_or(1, |last| last.saturating_add(1))
 }
 
-/// No value holds a comma, a quote or a line break: numbers, words and hexadecimal ids.
-fn row(step: u64, round: &PlayedRound) -> String {
+/// All but the step. No value holds a comma, a quote or a line break: numbers, words and hexadecimal
+/// ids.
+fn row(kept: &Kept) -> String {
+    let Kept { round, wrong_book_size, .. } = kept;
+    let detail = Detail::of(round);
     let number = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
-    let failed_check = round.failed_check.map(super::name).unwrap_or_default();
     format!(
-        "{step},{},{},{},{},{},{},{},{failed_check},{:.3},{}\n",
-        round.inject_reward,
-        number(round.mean_solve_reward()),
+        ",{},{},{},{wrong_book_size},{},{},{},{},{:.3},{},{},{},{},{},{}",
+        number(round.inject_reward),
+        number(mean(&round.solver_rewards)),
         number(round.solve_rate),
-        round.wrong_book_size,
-        super::name(round.strategy),
+        round.strategy,
         round.artifact.as_deref().unwrap_or_default(),
-        round.valid,
+        detail.valid,
+        detail.failed_check.unwrap_or_default(),
         round.seconds,
         round.seed,
+        round.kind,
+        round.bug_order,
+        round.run.as_deref().unwrap_or_default(),
+        round.step,
+        round.item + 1,
     )
 }
 

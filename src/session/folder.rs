@@ -2,6 +2,7 @@
 
 use super::{Error, place};
 use crate::artifact::Artifact;
+use crate::sandbox::is_running;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, Read};
@@ -121,6 +122,21 @@ fn occupied(dir: &Path) -> bool {
 fn sibling_of(dir: &Path) -> PathBuf {
     let name = dir.file_name().unwrap_or_default().to_string_lossy();
     dir.with_file_name(format!(".{name}.{}.tmp", std::process::id()))
+}
+
+/// Removes what processes that are gone had begun to write in a directory of ours.
+pub(super) fn sweep(dir: &Path) {
+    for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let begun = name.to_str().filter(|name| name.starts_with('.'));
+        let process = begun.and_then(|name| name.strip_suffix(".tmp")?.rsplit_once('.'));
+        let Some(id) = process.and_then(|(_, id)| id.parse().ok()) else { continue };
+        if !is_running(id)
+            && let Err(error) = fs::remove_dir_all(entry.path())
+        {
+            tracing::warn!("{} cannot be removed: {error}", entry.path().display());
+        }
+    }
 }
 
 fn write_parts(dir: &Path, artifact: &Artifact) -> io::Result<()> {

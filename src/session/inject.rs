@@ -82,6 +82,7 @@ impl Session {
             base: &opened.harness.base().id,
             tree_digest: &injected.tree_digest,
             report: &report,
+            parent: None,
         };
         let kept = opened.record.keep(&injected.artifact, &origin)?;
         if let Some(out) = &out {

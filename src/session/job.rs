@@ -8,10 +8,10 @@ use crate::sandbox::Cancel;
 pub enum Event {
     /// A step that may take a while begins, e.g. "running the tests twice for the baseline".
     Step(String),
-    /// Round `number` (from 1) of `of` begins.
+    /// Round `number` (from 1) begins, of so many where that is planned.
     Round {
         number: usize,
-        of: usize,
+        of: Option<usize>,
     },
     Injected {
         summary: String,
@@ -42,7 +42,8 @@ impl std::fmt::Display for Event {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Step(text) => f.write_str(text),
-            Self::Round { number, of } => write!(f, "round {number} of {of}"),
+            Self::Round { number, of: Some(of) } => write!(f, "round {number} of {of}"),
+            Self::Round { number, of: None } => write!(f, "round {number}"),
             Self::Injected { summary } => write!(f, "a bug to check: {summary}"),
             Self::Checking => f.write_str("checking the artifact"),
             Self::Checked { valid: true } => f.write_str("every check passed"),

@@ -67,15 +67,19 @@ impl Session {
         let languages = self.languages()?;
         let runner = self.runner(&base, repository)?;
         job.step("running the tests for the baseline, where it is not known yet");
-        let harness = open_harness(
+        // The one place that knows how a harness is made.
+        let setup = Setup {
             sandbox,
-            base,
-            runner,
-            &workspace.state,
-            &record,
-            repository.time_limit,
-            job,
-        )?;
+            base: Arc::new(base),
+            runner: Arc::new(runner),
+            store: record.store.clone(),
+            state: workspace.state.clone(),
+            cancel: job.cancel.clone(),
+            time_limit: repository.time_limit,
+            memory: MEMORY,
+            parallel: self.config.parallel(MEMORY),
+        };
+        let harness = Harness::open(setup).map_err(|error| job.failed(error))?;
         let baseline = harness.baseline().map_err(|error| job.failed(error))?;
         name_excluded(&baseline, job);
         Ok(Opened { languages, harness, record })
@@ -178,27 +182,4 @@ fn name_some(lines: impl ExactSizeIterator<Item = String>, what: &str, job: &Job
     if more > 0 {
         job.step(&format!("{more} more are {what}"));
     }
-}
-
-/// The one place that knows how a harness is made.
-fn open_harness(
-    sandbox: Sandbox,
-    base: Base,
-    runner: Runner,
-    state: &Path,
-    record: &Record,
-    time_limit: Option<Duration>,
-    job: &Job,
-) -> Result<Harness, Error> {
-    let setup = Setup {
-        sandbox,
-        base: Arc::new(base),
-        runner: Arc::new(runner),
-        store: record.store.clone(),
-        state: state.to_owned(),
-        cancel: job.cancel.clone(),
-        time_limit,
-        memory: MEMORY,
-    };
-    Harness::open(setup).map_err(|error| job.failed(error))
 }

@@ -1,24 +1,28 @@
-//! `play`: rounds of self-play, one after another.
+//! `play`: what is asked of a run, and how one is begun or gone on with.
 
-use super::check::lines;
-use super::inject::{injection, target};
-use super::open::Opened;
-use super::record::Origin;
-use super::score::ratio;
-use super::{CheckLine, Error, Event, Job, Repository, Session};
-use crate::artifact::Artifact;
-use crate::consistency::{Check, Minima};
-use crate::episode::{self, Round, Rules};
-use crate::injector::{Counts, Strategy, Target};
-use crate::reward::{self, Scheme};
-use crate::sandbox::Tier;
-use crate::store;
-use crate::verdict::TestId;
+use super::game::Game;
+use super::inject::target;
+use super::runs::{Hold, Wanted};
+use super::{Error, Job, Repository, Session};
+use crate::consistency::Minima;
+use crate::injector::Strategy;
+use crate::reward::Scheme;
+use std::time::Duration;
+
+/// Every so many rounds one goes to the wrong-book, where nobody says otherwise.
+pub const DEFAULT_SECOND_ORDER: u32 = 4;
+/// Most bugs of one round.
+const LARGEST_BATCH: usize = 64;
 
 #[derive(Clone, Debug)]
 pub struct PlayRequest {
     pub repository: Repository,
-    pub rounds: usize,
+    /// `None`: one, or with `until` as many as fit.
+    pub rounds: Option<u32>,
+    /// No round begins later after the run's beginning than this.
+    pub until: Option<Duration>,
+    /// Begin a run, whatever was interrupted.
+    pub new: bool,
     /// G.
     pub attempts: usize,
     /// Candidate repairs that one attempt may run. The solver's default where `None`.
@@ -26,8 +30,12 @@ pub struct PlayRequest {
     pub strategy: Strategy,
     /// `FILE` or `FILE:SYMBOL`.
     pub target: Option<String>,
-    /// Round n plays with this plus n - 1. The configuration's where `None`.
+    /// Bug n of a run plays with this plus n - 1. The configuration's where `None`.
     pub seed: Option<u64>,
+    /// Bugs a round.
+    pub batch: usize,
+    /// Every so many rounds, the first bug is one from the wrong-book. 0: never.
+    pub second_order: u32,
     pub minima: Minima,
     /// Default 0.8.
     pub alpha: Option<f64>,
@@ -35,179 +43,76 @@ pub struct PlayRequest {
     pub invalid: Option<f64>,
 }
 
-/// What one round came to.
-#[derive(Clone, Debug, serde::Serialize, schemars::JsonSchema)]
-pub struct PlayedRound {
-    /// From 1.
-    pub round: usize,
-    /// The artifact's content id; null if the injector found no bug.
-    pub artifact: Option<String>,
-    #[schemars(with = "String")]
-    pub strategy: Strategy,
-    /// Whether every check passed.
-    pub valid: bool,
-    /// The first check that failed; null if none did or none ran.
-    #[schemars(with = "Option<String>")]
-    pub failed_check: Option<Check>,
-    pub inject_reward: f64,
-    /// Solved attempts / attempts; null for an invalid artifact.
-    pub solve_rate: Option<f64>,
-    /// +1 or -1, one an attempt.
-    pub solve_rewards: Vec<f64>,
-    pub seconds: f64,
-    /// The bug in one line, or why there is none.
-    pub summary: String,
-    /// `--rounds 1 --seed` with this repeats the round on the same tree.
-    pub seed: u64,
-    /// The checks that ran, in order.
-    pub checks: Vec<CheckLine>,
-    /// Tests that the bug makes fail.
-    pub fail_to_pass: Vec<TestId>,
-    /// What became of the injector's candidates.
-    #[schemars(with = "std::collections::BTreeMap<String, usize>")]
-    pub counts: Counts,
-    /// User and system seconds of the checks' runs.
-    pub cpu_seconds: f64,
-    /// The tier of isolation; null where nothing was checked.
-    #[schemars(with = "Option<String>")]
-    pub sandbox: Option<Tier>,
-    /// The solve rate at which the injector's expected reward is largest.
-    pub best_solve_rate: Option<f64>,
-    /// The folder with the artifact's five parts.
-    pub folder: Option<String>,
-    /// Artifacts of this repository with at least one failed attempt, after this round.
-    pub wrong_book_size: usize,
-}
-
-impl PlayedRound {
-    /// Mean of the attempts' rewards.
-    pub fn mean_solve_reward(&self) -> Option<f64> {
-        let solved = self.solve_rewards.iter().filter(|reward| **reward > 0.0).count();
-        let all = self.solve_rewards.len();
-        (all > 0).then(|| 2.0f64.mul_add(ratio(solved, all), -1.0))
-    }
-}
-
-/// Rounds to be played: ask for one after another.
-pub struct Game<'a> {
-    session: &'a Session,
-    opened: Opened,
-    request: PlayRequest,
-    target: Option<Target>,
-    seed: u64,
-    played: usize,
-    wrong_book_size: usize,
-}
-
 impl Session {
     pub fn play(&self, request: PlayRequest, job: &Job) -> Result<Game<'_>, Error> {
-        if request.attempts == 0 || request.rounds == 0 {
-            return Err(Error::usage(
-                "there is nothing to play with 0 rounds or attempts; give at least 1",
-            ));
-        }
-        // Refuses a scheme that makes no sense before anything runs.
-        scheme(&request)
-            .injector(Some(0.5))
-            .map_err(|refusal| Error::usage(refusal.to_string()))?;
+        check(&request)?;
         let target = target(request.target.as_deref())?;
-        let seed = request.seed.unwrap_or(self.config().seed);
         let opened = self.open(&request.repository, job)?;
-        let wrong_book_size = opened.record.wrong_book_size()?;
-        Ok(Game { session: self, opened, request, target, seed, played: 0, wrong_book_size })
-    }
-}
-
-impl Game<'_> {
-    /// The first round's seed.
-    pub fn seed(&self) -> u64 {
-        self.seed
-    }
-
-    /// Plays the next round; `None` when all were played.
-    pub fn round(&mut self, job: &Job) -> Result<Option<PlayedRound>, Error> {
-        if self.played == self.request.rounds {
-            return Ok(None);
-        }
-        self.played += 1;
-        job.tell(Event::Round { number: self.played, of: self.request.rounds });
-        let seed = self.seed.wrapping_add(self.played as u64 - 1);
-        let rules = Rules {
-            injector: injection(
-                self.request.strategy,
-                seed,
-                self.target.clone(),
-                self.request.minima,
-            ),
-            solver: self.session.solver(self.request.attempts, self.request.runs, seed),
-            minima: self.request.minima,
-            scheme: scheme(&self.request),
+        let rounds = match (request.rounds, request.until) {
+            (None, None) => Some(1),
+            (rounds, _) => rounds,
         };
-        let Opened { harness, languages, record, .. } = &self.opened;
-        let known = |digest: &str| record.known(digest);
-        let tell = |progress| job.tell(progress);
-        let round = episode::play(harness, languages, &rules, &known, &tell)
-            .map_err(|error| job.failed(error))?;
-        self.keep(round, seed).map(Some)
-    }
-
-    /// Writes the round down, then tells it: what is shown has been kept.
-    fn keep(&mut self, round: Round, seed: u64) -> Result<PlayedRound, Error> {
-        let record = &self.opened.record;
-        let report = round.report.as_ref();
-        let id = round.artifact.as_ref().map(Artifact::id);
-        let folder = match (&round.artifact, report) {
-            (Some(artifact), Some(report)) => {
-                let base = &self.opened.harness.base().id;
-                let (strategy, tree_digest) = (round.strategy, round.tree_digest.as_str());
-                Some(record.keep(artifact, &Origin { strategy, seed, base, tree_digest, report })?)
-            }
-            _ => None,
+        let wanted = Wanted {
+            settings: settings(&request),
+            rounds,
+            until: request.until,
+            seed: request.seed.unwrap_or(self.config().seed),
+            new: request.new,
         };
-        let failed_now = round.attempts.iter().any(|attempt| !attempt.solved);
-        let failed_before = id.as_deref().map_or(Ok(false), |id| record.failed(id))?;
-        self.wrong_book_size += usize::from(failed_now && !failed_before);
-        record.keep_round(&row(&round, id.clone(), self.played, seed), &round.attempts)?;
-        Ok(PlayedRound {
-            round: self.played,
-            artifact: id,
-            strategy: round.strategy,
-            valid: report.is_some_and(|report| report.valid),
-            failed_check: report.and_then(|report| report.failed_check),
-            inject_reward: round.inject_reward,
-            solve_rate: round.solve_rate,
-            solve_rewards: round.attempts.iter().map(|attempt| attempt.reward).collect(),
-            seconds: round.seconds,
-            summary: round.summary,
-            seed,
-            checks: report.map(lines).unwrap_or_default(),
-            fail_to_pass: report.map(|report| report.fail_to_pass.clone()).unwrap_or_default(),
-            counts: round.counts,
-            cpu_seconds: report.map_or(0.0, |report| report.cpu_seconds),
-            sandbox: report.map(|report| report.sandbox),
-            best_solve_rate: reward::best_solve_rate(self.request.attempts).ok(),
-            folder: folder.map(|folder| folder.display().to_string()),
-            wrong_book_size: self.wrong_book_size,
-        })
+        let hold = Hold::take(&opened.record, &opened.harness.base().id, &wanted)?;
+        let kept = opened.record.store.rounds_of(&hold.run.id).map_err(Error::harness)?;
+        Ok(Game::new(self, opened, request, target, hold, kept))
     }
 }
 
-fn row(round: &Round, artifact: Option<String>, step: usize, seed: u64) -> store::Round {
-    let detail = serde_json::json!({ "summary": round.summary, "counts": round.counts });
-    store::Round {
-        artifact,
-        step: u32::try_from(step).unwrap_or(u32::MAX),
-        strategy: super::name(round.strategy),
-        seed,
-        inject_reward: round.inject_reward,
-        solve_rate: round.solve_rate,
-        solver_rewards: round.attempts.iter().map(|attempt| attempt.reward).collect(),
-        seconds: round.seconds,
-        detail: detail.to_string(),
+/// Refuses what makes no sense before anything runs.
+fn check(request: &PlayRequest) -> Result<(), Error> {
+    if request.attempts == 0 || request.rounds == Some(0) || request.batch == 0 {
+        return Err(Error::usage(
+            "there is nothing to play with 0 rounds, attempts or bugs a round; give at least 1",
+        ));
     }
+    if request.batch > LARGEST_BATCH {
+        return Err(Error::usage(format!(
+            "a round of {} bugs is too large; give at most {LARGEST_BATCH} and more rounds",
+            request.batch
+        )));
+    }
+    scheme(request)
+        .injector(Some(0.5))
+        .map_err(|refusal| Error::usage(refusal.to_string()))
+        .map(|_| ())
 }
 
-fn scheme(request: &PlayRequest) -> Scheme {
+/// What makes two commands the same: all that changes what is played.
+fn settings(request: &PlayRequest) -> String {
+    let Repository { tests, time_limit, .. } = &request.repository;
+    serde_json::json!({
+        "rounds": request.rounds,
+        "until": request.until.map(|until| until.as_secs()),
+        "attempts": request.attempts,
+        "runs": request.runs,
+        "strategy": request.strategy,
+        "target": request.target,
+        "seed": request.seed,
+        "batch": request.batch,
+        "second_order": request.second_order,
+        "minima": [
+            request.minima.passing_tests,
+            request.minima.changed_files,
+            request.minima.failing_tests,
+        ],
+        "alpha": request.alpha,
+        "invalid_reward": request.invalid,
+        "test_command": tests.test_command,
+        "report": tests.report,
+        "framework": tests.framework,
+        "time_limit": time_limit.map(|limit| limit.as_secs_f64()),
+    })
+    .to_string()
+}
+
+pub(super) fn scheme(request: &PlayRequest) -> Scheme {
     let usual = Scheme::default();
     Scheme {
         alpha: request.alpha.unwrap_or(usual.alpha),

@@ -3,17 +3,21 @@
 
 use super::{Error, folder};
 use crate::artifact::Artifact;
-use crate::consistency::Report;
+use crate::consistency::{Parent, Report};
+use crate::harness::Harness;
 use crate::injector::Strategy;
 use crate::solver;
-use crate::store::{self, Counts, Store};
+use crate::store::{self, Counts, Entry, Group, Store};
 use crate::workspace::Workspace;
+use crate::wrong_book::{self, FIRST_ORDER};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 pub(super) struct Record {
     pub(super) store: Arc<Store>,
+    /// The workspace's state directory.
+    pub(super) state: PathBuf,
     bugs: PathBuf,
 }
 
@@ -24,6 +28,8 @@ pub(super) struct Origin<'a> {
     pub(super) base: &'a str,
     pub(super) tree_digest: &'a str,
     pub(super) report: &'a Report,
+    /// Id of the artifact below a second-order bug.
+    pub(super) parent: Option<&'a str>,
 }
 
 impl Record {
@@ -36,7 +42,9 @@ impl Record {
                 aside.display()
             );
         }
-        Ok(Self { store: Arc::new(store), bugs: workspace.state.join("bugs") })
+        let bugs = workspace.state.join("bugs");
+        folder::sweep(&bugs);
+        Ok(Self { store: Arc::new(store), state: workspace.state.clone(), bugs })
     }
 
     /// Whether the bug (by the digest of its tree) was made before. A store that cannot be asked
@@ -50,6 +58,19 @@ impl Record {
 
     /// Writes the artifact to the store and beneath the state directory. Gives its folder.
     pub(super) fn keep(&self, artifact: &Artifact, origin: &Origin<'_>) -> Result<PathBuf, Error> {
+        let (folder, row) = self.prepare(artifact, origin)?;
+        self.store.save_artifact(&row).map_err(Error::harness)?;
+        Ok(folder)
+    }
+
+    /// Writes the artifact beneath the state directory. Gives its folder, and what remains to be written
+    /// to the store: a folder without a row is an artifact that nobody knows yet, and the next round that
+    /// makes it finds it there.
+    pub(super) fn prepare(
+        &self,
+        artifact: &Artifact,
+        origin: &Origin<'_>,
+    ) -> Result<(PathBuf, store::Artifact), Error> {
         let id = artifact.id();
         let own = self.bugs.join(&id);
         if own.exists() && !folder::read(&own).is_ok_and(|there| there.id() == id) {
@@ -74,25 +95,23 @@ impl Record {
             valid: origin.report.valid,
             failed_check: origin.report.failed_check.map(super::name),
             report: serde_json::to_string(origin.report).map_err(Error::harness)?,
+            bug_order: origin.parent.map_or(FIRST_ORDER, |_| wrong_book::SECOND_ORDER),
+            parent: origin.parent.map(str::to_owned),
         };
-        self.store.save_artifact(&row).map_err(Error::harness)?;
-        Ok(own)
+        Ok((own, row))
     }
 
-    pub(super) fn keep_round(
-        &self,
-        round: &store::Round,
-        attempts: &[solver::Attempt],
-    ) -> Result<(), Error> {
-        self.store.record_round(round, &rows(attempts)?).map(|_| ()).map_err(Error::harness)
-    }
-
+    /// Keeps attempts that belong to no round, and what they change in the wrong-book.
     pub(super) fn keep_attempts(
         &self,
-        artifact: &str,
+        harness: &Harness,
+        artifact: &Artifact,
         attempts: &[solver::Attempt],
     ) -> Result<(), Error> {
-        self.store.record_attempts(artifact, &rows(attempts)?).map_err(Error::harness)
+        let known = self.store.artifact(&artifact.id()).map_err(Error::harness)?;
+        let bug_order = known.map_or(FIRST_ORDER, |row| row.bug_order);
+        let group = group(harness, artifact, bug_order, attempts)?;
+        self.store.record_group(&group).map_err(Error::harness)
     }
 
     /// By id, or by a prefix of it that fits one artifact only.
@@ -134,22 +153,86 @@ impl Record {
     }
 
     /// The latest rounds, newest first.
-    pub(super) fn rounds(&self, limit: u32) -> Result<Vec<store::Round>, Error> {
-        let rounds = self.store.rounds(limit).map_err(Error::harness)?;
-        Ok(rounds.into_iter().map(|(_, round)| round).collect())
+    pub(super) fn rounds(&self, limit: u32) -> Result<Vec<store::Kept>, Error> {
+        self.store.rounds(limit).map_err(Error::harness)
     }
 
-    /// Artifacts with at least one failed attempt.
+    /// The latest runs, newest first.
+    pub(super) fn runs(&self, limit: u32) -> Result<Vec<store::Run>, Error> {
+        self.store.runs(limit).map_err(Error::harness)
+    }
+
+    /// Entries of the wrong-book that are not solved.
     pub(super) fn wrong_book_size(&self) -> Result<usize, Error> {
-        let size = self.store.artifacts_with_failures().map_err(Error::harness)?;
+        let size = self.store.wrong_book_size().map_err(Error::harness)?;
         Ok(usize::try_from(size).unwrap_or(usize::MAX))
     }
 
-    /// Whether an attempt at this artifact failed.
-    pub(super) fn failed(&self, id: &str) -> Result<bool, Error> {
-        let attempts = self.store.attempts(id).map_err(Error::harness)?;
-        Ok(attempts.iter().any(|attempt| !attempt.solved))
+    /// The most failures first.
+    pub(super) fn wrong_book(&self) -> Result<Vec<Entry>, Error> {
+        self.store.wrong_book().map_err(Error::harness)
     }
+
+    /// The artifact that an entry was attempted at, as it was made.
+    pub(super) fn bug_of(&self, entry: &Entry) -> Result<Kept, Error> {
+        let row = self.store.artifact(&entry.artifact).map_err(Error::harness)?;
+        let row = row.ok_or_else(|| {
+            Error::harness(anyhow::anyhow!(
+                "the artifact {} of the wrong-book's entry {} is gone from the store; remove its \
+                 state directory and start again",
+                entry.artifact,
+                entry.id
+            ))
+        })?;
+        Ok(Kept {
+            strategy: serde_json::from_value(row.strategy.clone().into())
+                .unwrap_or(Strategy::Direct),
+            tree_digest: row.tree_digest.clone(),
+            parent: row.parent.clone(),
+            lists: serde_json::from_str::<Lists>(&row.report).unwrap_or_default().into(),
+            artifact: from_row(row)?,
+        })
+    }
+}
+
+/// An artifact as it is in the store.
+pub(super) struct Kept {
+    pub(super) artifact: Artifact,
+    pub(super) strategy: Strategy,
+    pub(super) tree_digest: String,
+    pub(super) parent: Option<String>,
+    /// What the checks said of its tests.
+    pub(super) lists: Parent,
+}
+
+/// The part of a kept report that is read again.
+#[derive(Default, serde::Deserialize)]
+#[serde(default)]
+struct Lists {
+    fail_to_pass: Vec<String>,
+    pass_to_pass: Vec<String>,
+}
+
+impl From<Lists> for Parent {
+    fn from(Lists { fail_to_pass, pass_to_pass }: Lists) -> Self {
+        Self { fail_to_pass, pass_to_pass }
+    }
+}
+
+/// Attempts made together at one bug, for the store.
+pub(super) fn group(
+    harness: &Harness,
+    artifact: &Artifact,
+    bug_order: u32,
+    attempts: &[solver::Attempt],
+) -> Result<Group, Error> {
+    Ok(Group {
+        artifact: artifact.id(),
+        base: harness.base().id.clone(),
+        bug_order,
+        attempts: rows(attempts)?,
+        failures: wrong_book::failures(harness, artifact, attempts),
+    })
 }
 
 /// Writes an artifact where the user wants it, too.
@@ -172,6 +255,12 @@ fn rows(attempts: &[solver::Attempt]) -> Result<Vec<store::Attempt>, Error> {
 }
 
 fn from_row(row: store::Artifact) -> Result<Artifact, Error> {
+    if row.bug_inject.is_empty() {
+        return Err(Error::usage(format!(
+            "the parts of the artifact {} were removed by `ssr-mcp state prune`; name another",
+            row.id
+        )));
+    }
     let files = [
         ("bug_inject.diff", row.bug_inject),
         ("test_weaken.diff", row.test_weaken),
@@ -185,7 +274,7 @@ fn from_row(row: store::Artifact) -> Result<Artifact, Error> {
 }
 
 /// Seconds since 1970.
-fn now() -> i64 {
+pub(super) fn now() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     i64::try_from(since).unwrap_or(i64::MAX)
 }

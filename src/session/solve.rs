@@ -72,7 +72,10 @@ impl Session {
         let wanted = self.solver(request.attempts, request.runs, seed);
         let attempts = solver::solve(&opened.harness, &opened.languages, &artifact, &wanted)
             .map_err(|error| job.failed(error))?;
-        opened.record.keep_attempts(&artifact.id(), &attempts)?;
+        if job.cancel.is_cancelled() {
+            return Err(Error::Cancelled);
+        }
+        opened.record.keep_attempts(&opened.harness, &artifact, &attempts)?;
         let solved = attempts.iter().filter(|attempt| attempt.solved).count();
         Ok(SolveAnswer {
             solved: solved > 0,

@@ -1,5 +1,6 @@
 //! `status`: what is known of a repository, without running anything in it.
 
+use super::played::Detail;
 use super::record::Record;
 use super::{Error, Repository, Session};
 use crate::store;
@@ -32,10 +33,12 @@ pub struct StatusAnswer {
     pub attempts: u64,
     /// Attempts that repaired a bug.
     pub solved: u64,
-    /// Artifacts with at least one failed attempt.
+    /// Entries of the wrong-book that are not solved.
     pub wrong_book_size: usize,
     /// The last rounds, newest first.
     pub last_rounds: Vec<LastRound>,
+    /// The last runs of `play`, newest first.
+    pub runs: Vec<RunLine>,
 }
 
 #[derive(Clone, Debug, serde::Serialize, schemars::JsonSchema)]
@@ -57,21 +60,60 @@ pub struct LastRound {
     pub artifact: Option<String>,
     pub strategy: String,
     pub seed: u64,
-    pub inject_reward: f64,
+    /// Null for a bug from the wrong-book.
+    pub inject_reward: Option<f64>,
     pub solve_rate: Option<f64>,
     pub summary: String,
 }
 
-impl From<store::Round> for LastRound {
-    fn from(round: store::Round) -> Self {
-        let detail: serde_json::Value = serde_json::from_str(&round.detail).unwrap_or_default();
+impl From<store::Kept> for LastRound {
+    fn from(store::Kept { round, .. }: store::Kept) -> Self {
+        let summary = Detail::of(&round).summary;
         Self {
             artifact: round.artifact,
             strategy: round.strategy,
             seed: round.seed,
             inject_reward: round.inject_reward,
             solve_rate: round.solve_rate,
-            summary: detail["summary"].as_str().unwrap_or_default().to_owned(),
+            summary,
+        }
+    }
+}
+
+/// One run of `play`.
+#[derive(Clone, Debug, serde::Serialize, schemars::JsonSchema)]
+pub struct RunLine {
+    pub run: String,
+    /// open: being played, or interrupted; finished; left: given up for another one.
+    pub state: String,
+    /// Rounds that are kept.
+    pub played: u32,
+    /// Null for a run that ends at a time.
+    pub planned: Option<u32>,
+    /// Seconds since 1970 at which its last round begins; null for a run of so many rounds.
+    pub deadline: Option<i64>,
+    /// The first round's.
+    pub seed: u64,
+    /// Seconds since 1970.
+    pub begun: i64,
+    /// The tree that it is played on.
+    pub base: String,
+    /// What the command asked for, as JSON.
+    pub settings: String,
+}
+
+impl From<store::Run> for RunLine {
+    fn from(run: store::Run) -> Self {
+        Self {
+            state: run.state.name().to_owned(),
+            played: run.next.saturating_sub(1),
+            planned: run.planned,
+            deadline: run.deadline,
+            seed: run.seed,
+            begun: run.begun,
+            base: run.base,
+            settings: run.settings,
+            run: run.id,
         }
     }
 }
@@ -98,6 +140,7 @@ impl Session {
             solved: counts.solved,
             wrong_book_size: record.wrong_book_size()?,
             last_rounds: record.rounds(LAST)?.into_iter().map(LastRound::from).collect(),
+            runs: record.runs(LAST)?.into_iter().map(RunLine::from).collect(),
         })
     }
 }

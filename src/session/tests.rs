@@ -1,85 +1,119 @@
 //! What the session reads and writes without a repository: CSV files, artifact folders, names.
 
-use super::{ArtifactRef, CsvLog, PlayedRound, folder, inject, name};
+use super::played::Detail;
+use super::{ArtifactRef, CsvLog, folder, inject, name};
 use crate::artifact::Artifact;
 use crate::consistency::Check;
-use crate::injector::{Counts, Strategy};
+use crate::injector::Strategy;
+use crate::store::{Kept, Round};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-fn round(solve_rewards: &[f64]) -> PlayedRound {
-    PlayedRound {
-        round: 1,
+/// The bug of a run's round.
+fn kept(step: u32) -> Kept {
+    let detail = Detail { valid: true, ..Detail::default() };
+    let round = Round {
+        run: Some("c0ffee".to_owned()),
+        step,
+        item: 0,
+        kind: "bug".to_owned(),
+        bug_order: 1,
         artifact: Some("ab12".to_owned()),
-        strategy: Strategy::Direct,
-        valid: true,
-        failed_check: None,
-        inject_reward: 0.1,
-        solve_rate: Some(0.5),
-        solve_rewards: solve_rewards.to_vec(),
-        seconds: 1.25,
-        summary: "a, \"quoted\" summary".to_owned(),
+        strategy: "direct".to_owned(),
         seed: 7,
-        checks: Vec::new(),
-        fail_to_pass: Vec::new(),
-        counts: Counts::default(),
-        cpu_seconds: 0.0,
-        sandbox: None,
-        best_solve_rate: None,
-        folder: None,
-        wrong_book_size: 3,
-    }
+        inject_reward: Some(0.1),
+        solve_rate: Some(0.5),
+        solver_rewards: vec![1.0, -1.0],
+        seconds: 1.25,
+        detail: serde_json::to_string(&detail).unwrap(),
+    };
+    Kept { number: 1, round, wrong_book_size: 3 }
 }
 
-const HEADER: &str = "step,inject_r,solve_r,solve_rate,wrong_book_size,strategy,artifact,valid,failed_check,seconds,seed";
-const ROW: &str = "0.1,0,0.5,3,direct,ab12,true,,1.250,7";
+const HEADER: &str = "step,inject_r,solve_r,solve_rate,wrong_book_size,strategy,artifact,valid,failed_check,seconds,seed,kind,order,run,round,item";
+const ROW: &str = "0.1,0,0.5,3,direct,ab12,true,,1.250,7,bug,1,c0ffee";
 
-/// Appends one round to a file with the given text, and compares what is there then.
+/// The line of a bug of [`kept`].
+fn line(step: u32, round: u32) -> String {
+    format!("{step},{ROW},{round},1")
+}
+
+/// Brings a file with the given text up to the first `rounds` rounds of a run, and compares what is
+/// there then.
 #[track_caller]
-fn check_csv(before: Option<&str>, after: &[&str]) {
+fn check_csv(before: Option<&str>, rounds: u32, after: &[&str]) {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("rounds.csv");
     if let Some(before) = before {
         std::fs::write(&path, before).unwrap();
     }
-    CsvLog::open(&path).unwrap().append(&round(&[1.0, -1.0])).unwrap();
-    let text = std::fs::read_to_string(&path).unwrap();
-    assert_eq!(text.lines().collect::<Vec<_>>(), after);
-    assert!(text.ends_with('\n'));
+    let kept: Vec<Kept> = (1..=rounds).map(kept).collect();
+    for _ in 0..2 {
+        CsvLog::open(&path).unwrap().sync(&kept).unwrap();
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert_eq!(text.lines().collect::<Vec<_>>(), after);
+        assert!(text.ends_with('\n'));
+    }
 }
 
 #[test]
 fn a_new_or_empty_csv_file_gets_the_header_once() {
-    let first = format!("1,{ROW}");
-    check_csv(None, &[HEADER, &first]);
-    check_csv(Some(""), &[HEADER, &first]);
-    let second = format!("2,{ROW}");
-    check_csv(Some(&format!("{HEADER}\n{first}\n")), &[HEADER, &first, &second]);
+    check_csv(None, 1, &[HEADER, &line(1, 1)]);
+    check_csv(Some(""), 1, &[HEADER, &line(1, 1)]);
+    check_csv(None, 0, &[HEADER]);
 }
 
 #[test]
-fn a_half_line_of_a_crash_spoils_no_other_line() {
-    let second = format!("2,{ROW}");
-    check_csv(Some(&format!("{HEADER}\n1,0.1,0")), &[HEADER, "1,0.1,0", &second]);
-    let first = format!("1,{ROW}");
-    check_csv(Some("step,inj"), &[HEADER, &first]);
-    check_csv(Some(HEADER), &[HEADER, &first]);
+fn only_the_rounds_that_are_not_there_yet_are_appended() {
+    let first = format!("{HEADER}\n{}\n", line(1, 1));
+    check_csv(Some(&first), 2, &[HEADER, &line(1, 1), &line(2, 2)]);
+    check_csv(Some(&first), 3, &[HEADER, &line(1, 1), &line(2, 2), &line(3, 3)]);
+    // Of another run: its steps go before ours.
+    let other = line(7, 1).replace("c0ffee", "decaf");
+    check_csv(Some(&format!("{HEADER}\n{other}\n")), 1, &[HEADER, &other, &line(8, 1)]);
+}
+
+#[test]
+fn a_line_that_a_crash_cut_short_is_written_anew() {
+    let whole = format!("{HEADER}\n{}\n{}", line(1, 1), line(2, 2));
+    for cut in HEADER.len() + line(1, 1).len() + 2..=whole.len() {
+        check_csv(Some(&whole[..cut]), 2, &[HEADER, &line(1, 1), &line(2, 2)]);
+    }
+    check_csv(Some("step,inj"), 1, &[HEADER, &line(1, 1)]);
+    check_csv(Some(HEADER), 1, &[HEADER, &line(1, 1)]);
+}
+
+#[test]
+fn an_unfinished_line_of_somebody_else_is_left() {
+    let before = format!("{HEADER}\n1,0.9,0");
+    check_csv(Some(&before), 1, &[HEADER, "1,0.9,0", &line(2, 1)]);
 }
 
 #[test]
 fn an_invalid_round_leaves_its_cells_empty() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("rounds.csv");
-    let invalid = PlayedRound {
-        valid: false,
-        failed_check: Some(Check::InverseMutation),
-        inject_reward: -1.0,
-        solve_rate: None,
-        ..round(&[])
-    };
-    CsvLog::open(&path).unwrap().append(&invalid).unwrap();
+    let mut invalid = kept(1);
+    let failed_check = Some(name(Check::InverseMutation));
+    let detail = Detail { failed_check, ..Detail::default() };
+    invalid.round.detail = serde_json::to_string(&detail).unwrap();
+    invalid.round.inject_reward = Some(-1.0);
+    invalid.round.solve_rate = None;
+    invalid.round.solver_rewards = Vec::new();
+    let mut second = kept(2);
+    second.round.inject_reward = None;
+    second.round.kind = "second_order".to_owned();
+    second.round.bug_order = 2;
+    CsvLog::open(&path).unwrap().sync(&[invalid, second]).unwrap();
     let text = std::fs::read_to_string(&path).unwrap();
-    assert_eq!(text.lines().nth(1), Some("1,-1,,,3,direct,ab12,false,inverse_mutation,1.250,7"));
+    let lines: Vec<_> = text.lines().skip(1).collect();
+    assert_eq!(
+        lines,
+        [
+            "1,-1,,,3,direct,ab12,false,inverse_mutation,1.250,7,bug,1,c0ffee,1,1",
+            "2,,0,0.5,3,direct,ab12,true,,1.250,7,second_order,2,c0ffee,2,1",
+        ]
+    );
 }
 
 #[test]
@@ -139,6 +173,21 @@ fn another_artifact_is_never_overwritten() {
     std::fs::write(&file, "mine").unwrap();
     assert!(folder::write(&file, &artifact("x")).is_err());
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "mine");
+}
+
+#[test]
+fn what_a_process_that_is_gone_had_begun_is_removed() {
+    let dir = tempfile::tempdir().unwrap();
+    // No process has this number: Linux counts to 4194304 at most.
+    let ours = format!(".bug.{}.tmp", std::process::id());
+    let names = [".bug.4194305.tmp", &ours, "bug", ".hidden", ".bug.tmp"];
+    for name in names {
+        std::fs::create_dir(dir.path().join(name)).unwrap();
+    }
+    folder::sweep(dir.path());
+    let mut left = names[1..].to_vec();
+    left.sort_unstable();
+    assert_eq!(entries(dir.path()), left);
 }
 
 #[track_caller]

@@ -16,7 +16,9 @@ const APPLICATION: i64 = 0x5353_524d;
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Each takes the schema from its index to the next. Never edited once released, only added to.
-pub(super) const MIGRATIONS: [&str; 1] = ["
+pub(super) const MIGRATIONS: [&str; 2] = [FIRST, WRONG_BOOK_AND_RUNS];
+
+const FIRST: &str = "
     CREATE TABLE artifacts (
         id TEXT PRIMARY KEY,
         bug_inject BLOB NOT NULL,
@@ -63,7 +65,74 @@ pub(super) const MIGRATIONS: [&str; 1] = ["
         key TEXT NOT NULL UNIQUE,
         content TEXT NOT NULL
     ) STRICT;
-"];
+";
+
+/// Failed attempts of before have no digest of the tree they lead to: `before:` and a number stands
+/// in for it until the same patch fails again. Each counts as one round in which it failed.
+const WRONG_BOOK_AND_RUNS: &str = "
+    ALTER TABLE artifacts ADD COLUMN bug_order INTEGER NOT NULL DEFAULT 1;
+    ALTER TABLE artifacts ADD COLUMN parent TEXT;
+    CREATE TABLE rounds_of_runs (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        run TEXT,
+        step INTEGER NOT NULL,
+        item INTEGER NOT NULL,
+        kind TEXT NOT NULL,
+        bug_order INTEGER NOT NULL,
+        artifact TEXT,
+        strategy TEXT NOT NULL,
+        seed INTEGER NOT NULL,
+        inject_reward REAL,
+        solve_rate REAL,
+        solver_rewards TEXT NOT NULL,
+        seconds REAL NOT NULL,
+        wrong_book_size INTEGER NOT NULL,
+        detail TEXT NOT NULL
+    ) STRICT;
+    INSERT INTO rounds_of_runs SELECT id, NULL, step, 0, 'bug', 1, artifact, strategy, seed,
+        inject_reward, solve_rate, solver_rewards, seconds, 0, detail FROM rounds;
+    DROP TABLE rounds;
+    ALTER TABLE rounds_of_runs RENAME TO rounds;
+    CREATE UNIQUE INDEX rounds_by_run ON rounds (run, step, item) WHERE run IS NOT NULL;
+    CREATE TABLE runs (
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        id TEXT NOT NULL UNIQUE,
+        base TEXT NOT NULL,
+        settings TEXT NOT NULL,
+        seed INTEGER NOT NULL,
+        planned INTEGER,
+        deadline INTEGER,
+        next INTEGER NOT NULL,
+        state TEXT NOT NULL,
+        begun INTEGER NOT NULL
+    ) STRICT;
+    CREATE TABLE wrong_book (
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        id TEXT NOT NULL UNIQUE,
+        artifact TEXT NOT NULL,
+        base TEXT NOT NULL,
+        bug_order INTEGER NOT NULL,
+        tree TEXT NOT NULL,
+        patch BLOB NOT NULL,
+        reason TEXT NOT NULL,
+        feeds INTEGER NOT NULL,
+        fed INTEGER NOT NULL,
+        fail_count INTEGER NOT NULL,
+        streak INTEGER NOT NULL,
+        solved INTEGER NOT NULL
+    ) STRICT;
+    CREATE UNIQUE INDEX wrong_book_by_tree ON wrong_book (base, tree);
+    CREATE INDEX wrong_book_by_artifact ON wrong_book (artifact);
+    INSERT INTO wrong_book (id, artifact, base, bug_order, tree, patch, reason, feeds, fed,
+            fail_count, streak, solved)
+        SELECT printf('%012x', min(attempts.id)), artifact, base, 1, 'before:' || min(attempts.id),
+            patch, reason,
+            length(patch) > 0 AND flags = '[]' AND (reason LIKE '% of the expected tests failed, %'
+                OR reason LIKE '% expected tests did not report %'),
+            0, count(*), 1, 0
+        FROM attempts JOIN artifacts ON artifacts.id = attempts.artifact
+        WHERE NOT solved GROUP BY artifact, patch ORDER BY min(attempts.id);
+";
 
 /// Opens or makes the database; the second value is where a damaged one was moved.
 pub(super) fn open(dir: &Path, path: &Path) -> Result<(Connection, Option<PathBuf>), Error> {

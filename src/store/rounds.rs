@@ -1,19 +1,27 @@
 //! Rounds and the attempts in them.
 
-use super::{Error, Store};
+use super::{Artifact, Error, Group, Store, artifacts, wrong_book};
 use rusqlite::types::Type;
 use rusqlite::{Row, Transaction, params};
 
-/// One round as it ended.
+/// One bug of a round as it ended.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Round {
-    /// Content id of the artifact; `None` if the injector made none.
-    pub artifact: Option<String>,
+    /// The run it belongs to; `None` for those from before there were runs.
+    pub run: Option<String>,
     /// Which round of its run this was, from 1.
     pub step: u32,
+    /// Which bug of its round, from 0.
+    pub item: u32,
+    /// What was played: a new bug, or an entry of the wrong-book.
+    pub kind: String,
+    pub bug_order: u32,
+    /// Content id of the artifact; `None` if the injector made none.
+    pub artifact: Option<String>,
     pub strategy: String,
     pub seed: u64,
-    pub inject_reward: f64,
+    /// `None` where nobody injected the bug.
+    pub inject_reward: Option<f64>,
     /// `None` if nothing was attempted.
     pub solve_rate: Option<f64>,
     /// One an attempt, finite.
@@ -21,6 +29,27 @@ pub struct Round {
     pub seconds: f64,
     /// JSON.
     pub detail: String,
+}
+
+/// A bug that was played, and all that is kept of it.
+#[derive(Clone, Copy, Debug)]
+pub struct Played<'a> {
+    pub round: &'a Round,
+    /// An artifact that is new, or has a new verdict.
+    pub artifact: Option<&'a Artifact>,
+    pub group: Option<&'a Group>,
+    /// Entries of the wrong-book that were made bugs of their own, or were found to be none.
+    pub fed: &'a [String],
+}
+
+/// A bug of a round as the store has it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Kept {
+    /// In this store.
+    pub number: i64,
+    pub round: Round,
+    /// Entries of the wrong-book that were not solved after it.
+    pub wrong_book_size: u64,
 }
 
 /// One attempt to repair an artifact's bug.
@@ -49,42 +78,33 @@ pub struct Counts {
 }
 
 impl Store {
-    /// Keeps a round and its attempts, all or nothing. Returns the round's number in this store.
-    /// Attempts without an artifact are not kept.
-    pub fn record_round(&self, round: &Round, attempts: &[Attempt]) -> Result<i64, Error> {
-        let rewards = serde_json::json!(round.solver_rewards).to_string();
+    /// Keeps a whole round and moves its run on, all or nothing. `cursor`: the run, and the round to
+    /// be played next.
+    pub fn commit_round(
+        &self,
+        cursor: Option<(&str, u32)>,
+        played: &[Played<'_>],
+    ) -> Result<Vec<Kept>, Error> {
         self.write(|transaction| {
-            let sql = "INSERT INTO rounds (artifact, step, strategy, seed, inject_reward, \
-                solve_rate, solver_rewards, seconds, detail) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)";
-            transaction.prepare_cached(sql)?.execute(params![
-                round.artifact,
-                round.step,
-                round.strategy,
-                round.seed.cast_signed(),
-                round.inject_reward,
-                round.solve_rate,
-                rewards,
-                round.seconds,
-                round.detail,
-            ])?;
-            let id = transaction.last_insert_rowid();
-            if let Some(artifact) = &round.artifact {
-                insert_attempts(transaction, artifact, Some(id), attempts)?;
+            let kept = played.iter().map(|played| keep(transaction, *played)).collect();
+            if let Some((run, next)) = cursor {
+                let sql = "UPDATE runs SET next = ? WHERE id = ?";
+                transaction.prepare_cached(sql)?.execute(params![next, run])?;
             }
-            Ok(id)
+            kept
         })
     }
 
-    /// Keeps attempts that belong to no round.
-    pub fn record_attempts(&self, artifact: &str, attempts: &[Attempt]) -> Result<(), Error> {
-        self.write(|transaction| insert_attempts(transaction, artifact, None, attempts))
+    /// The latest rounds, newest first.
+    pub fn rounds(&self, limit: u32) -> Result<Vec<Kept>, Error> {
+        let sql = format!("SELECT {COLUMNS} FROM rounds ORDER BY id DESC LIMIT ?");
+        self.read(|connection| connection.prepare_cached(&sql)?.query_map([limit], kept)?.collect())
     }
 
-    /// The latest rounds, newest first, each with its number.
-    pub fn rounds(&self, limit: u32) -> Result<Vec<(i64, Round)>, Error> {
-        let sql = "SELECT id, artifact, step, strategy, seed, inject_reward, solve_rate, \
-            solver_rewards, seconds, detail FROM rounds ORDER BY id DESC LIMIT ?";
-        self.read(|connection| connection.prepare_cached(sql)?.query_map([limit], round)?.collect())
+    /// All of a run so far, in order.
+    pub fn rounds_of(&self, run: &str) -> Result<Vec<Kept>, Error> {
+        let sql = format!("SELECT {COLUMNS} FROM rounds WHERE run = ? ORDER BY step, item");
+        self.read(|connection| connection.prepare_cached(&sql)?.query_map([run], kept)?.collect())
     }
 
     /// Every attempt on an artifact, oldest first.
@@ -93,14 +113,6 @@ impl Store {
             = ? ORDER BY id";
         self.read(|connection| {
             connection.prepare_cached(sql)?.query_map([artifact], attempt)?.collect()
-        })
-    }
-
-    /// Artifacts at which at least one attempt failed.
-    pub fn artifacts_with_failures(&self) -> Result<u64, Error> {
-        let sql = "SELECT count(DISTINCT artifact) FROM attempts WHERE NOT solved";
-        self.read(|connection| {
-            connection.query_row(sql, [], |row| row.get::<_, i64>(0).map(i64::cast_unsigned))
         })
     }
 
@@ -123,7 +135,49 @@ impl Store {
     }
 }
 
-fn insert_attempts(
+/// In the order of the table.
+const COLUMNS: &str = "id, run, step, item, kind, bug_order, artifact, strategy, seed, \
+    inject_reward, solve_rate, solver_rewards, seconds, wrong_book_size, detail";
+
+fn keep(transaction: &Transaction<'_>, played: Played<'_>) -> rusqlite::Result<Kept> {
+    let Played { round, artifact, group, fed } = played;
+    if let Some(artifact) = artifact {
+        artifacts::save(transaction, artifact)?;
+    }
+    if let Some(group) = group {
+        wrong_book::note(transaction, group)?;
+    }
+    for entry in fed {
+        wrong_book::mark_fed(transaction, entry)?;
+    }
+    let wrong_book_size = wrong_book::size(transaction)?;
+    let sql = format!(
+        "INSERT INTO rounds ({COLUMNS}) VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    );
+    transaction.prepare_cached(&sql)?.execute(params![
+        round.run,
+        round.step,
+        round.item,
+        round.kind,
+        round.bug_order,
+        round.artifact,
+        round.strategy,
+        round.seed.cast_signed(),
+        round.inject_reward,
+        round.solve_rate,
+        serde_json::json!(round.solver_rewards).to_string(),
+        round.seconds,
+        wrong_book_size.cast_signed(),
+        round.detail,
+    ])?;
+    let number = transaction.last_insert_rowid();
+    if let Some(group) = group {
+        insert_attempts(transaction, &group.artifact, Some(number), &group.attempts)?;
+    }
+    Ok(Kept { number, round: round.clone(), wrong_book_size })
+}
+
+pub(super) fn insert_attempts(
     transaction: &Transaction<'_>,
     artifact: &str,
     round: Option<i64>,
@@ -147,23 +201,28 @@ fn insert_attempts(
     Ok(())
 }
 
-fn round(row: &Row<'_>) -> rusqlite::Result<(i64, Round)> {
-    let rewards: String = row.get(7)?;
+fn kept(row: &Row<'_>) -> rusqlite::Result<Kept> {
+    let rewards: String = row.get(11)?;
     let solver_rewards = serde_json::from_str(&rewards).map_err(|error| {
-        rusqlite::Error::FromSqlConversionFailure(7, Type::Text, Box::new(error))
+        rusqlite::Error::FromSqlConversionFailure(11, Type::Text, Box::new(error))
     })?;
     let round = Round {
-        artifact: row.get(1)?,
+        run: row.get(1)?,
         step: row.get(2)?,
-        strategy: row.get(3)?,
-        seed: row.get::<_, i64>(4)?.cast_unsigned(),
-        inject_reward: row.get(5)?,
-        solve_rate: row.get(6)?,
+        item: row.get(3)?,
+        kind: row.get(4)?,
+        bug_order: row.get(5)?,
+        artifact: row.get(6)?,
+        strategy: row.get(7)?,
+        seed: row.get::<_, i64>(8)?.cast_unsigned(),
+        inject_reward: row.get(9)?,
+        solve_rate: row.get(10)?,
         solver_rewards,
-        seconds: row.get(8)?,
-        detail: row.get(9)?,
+        seconds: row.get(12)?,
+        detail: row.get(14)?,
     };
-    Ok((row.get(0)?, round))
+    let wrong_book_size = row.get::<_, i64>(13)?.cast_unsigned();
+    Ok(Kept { number: row.get(0)?, round, wrong_book_size })
 }
 
 fn attempt(row: &Row<'_>) -> rusqlite::Result<Attempt> {

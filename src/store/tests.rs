@@ -1,7 +1,10 @@
 //! The store under many writers, kills and damage.
 
 use super::open::MIGRATIONS;
-use super::{Artifact, Attempt, Counts, Error, Round, Store};
+use super::{
+    Artifact, Attempt, Counts, Entry, Error, Failure, Group, Played, Round, Run, RunState, Store,
+};
+use rusqlite::Connection;
 use std::fs;
 use tempfile::TempDir;
 
@@ -27,16 +30,22 @@ fn artifact(id: &str) -> Artifact {
         valid: true,
         failed_check: None,
         report: "{}".to_owned(),
+        bug_order: 2,
+        parent: Some("parent".to_owned()),
     }
 }
 
 fn round(artifact: Option<&str>) -> Round {
     Round {
-        artifact: artifact.map(str::to_owned),
+        run: None,
         step: 1,
+        item: 0,
+        kind: "bug".to_owned(),
+        bug_order: 1,
+        artifact: artifact.map(str::to_owned),
         strategy: "mixed".to_owned(),
         seed: 1 << 63,
-        inject_reward: -0.8,
+        inject_reward: Some(-0.8),
         solve_rate: Some(0.125),
         solver_rewards: vec![1.0, -1.0],
         seconds: 0.5,
@@ -55,35 +64,67 @@ fn attempt(number: u32, solved: bool) -> Attempt {
     }
 }
 
+/// Attempts at an artifact that lead to these trees; `None` for one that solved.
+fn group(artifact: &str, trees: &[Option<&str>]) -> Group {
+    let mut failures: Vec<Failure> = Vec::new();
+    for tree in trees.iter().flatten() {
+        match failures.iter_mut().find(|failure| failure.tree == *tree) {
+            Some(failure) => failure.attempts += 1,
+            None => failures.push(Failure {
+                id: format!("id of {tree}"),
+                tree: (*tree).to_owned(),
+                patch: b"\xff".to_vec(),
+                reason: "2 of the expected tests failed, first a".to_owned(),
+                feeds: true,
+                attempts: 1,
+            }),
+        }
+    }
+    Group {
+        artifact: artifact.to_owned(),
+        base: "base".to_owned(),
+        bug_order: 1,
+        attempts: (0u32..).zip(trees).map(|(n, tree)| attempt(n, tree.is_none())).collect(),
+        failures,
+    }
+}
+
+fn played<'a>(round: &'a Round, group: Option<&'a Group>) -> Played<'a> {
+    Played { round, artifact: None, group, fed: &[] }
+}
+
 #[test]
 fn what_is_saved_comes_back_as_it_was() {
     let (dir, store) = store();
-    store.save_artifact(&artifact("a")).unwrap();
-    let attempts = [attempt(0, true), attempt(1, false)];
-    let id = store.record_round(&round(Some("a")), &attempts).unwrap();
-    store.record_attempts("a", &attempts[..1]).unwrap();
+    let (a, made) = (artifact("a"), group("a", &[None, Some("t")]));
+    let round = round(Some("a"));
+    let played = Played { artifact: Some(&a), ..played(&round, Some(&made)) };
+    let kept = store.commit_round(None, &[played]).unwrap();
+    assert_eq!(kept[0].wrong_book_size, 1);
+    store.record_group(&group("a", &[None])).unwrap();
     store.save_baseline("key", "{\"passing\": []}").unwrap();
     drop(store);
     let store = Store::open(dir.path()).unwrap();
     assert_eq!(store.moved_aside(), None);
-    assert_eq!(store.artifact("a").unwrap(), Some(artifact("a")));
+    assert_eq!(store.artifact("a").unwrap(), Some(a));
     assert_eq!(store.artifact("b").unwrap(), None);
-    assert_eq!(store.rounds(9).unwrap(), [(id, round(Some("a")))]);
+    assert_eq!(store.rounds(9).unwrap(), kept);
+    assert_eq!(kept[0].round, round);
     assert_eq!(store.attempts("a").unwrap().len(), 3);
-    assert_eq!(store.attempts("a").unwrap()[1], attempts[1]);
+    assert_eq!(store.attempts("a").unwrap()[1], attempt(1, false));
     assert_eq!(store.baseline("key").unwrap().as_deref(), Some("{\"passing\": []}"));
-    store.record_attempts("b", &attempts[..1]).unwrap();
-    assert_eq!(store.artifacts_with_failures().unwrap(), 1, "nobody failed at b");
-    let counts = Counts { artifacts: 1, valid: 1, rounds: 1, attempts: 4, solved: 3 };
+    let counts = Counts { artifacts: 1, valid: 1, rounds: 1, attempts: 3, solved: 2 };
     assert_eq!(store.counts().unwrap(), counts);
 }
 
 #[test]
 fn the_latest_rounds_come_first() {
     let (_dir, store) = store();
-    let ids: Vec<_> =
-        (0..5).map(|_| store.record_round(&round(None), &[attempt(0, true)]).unwrap()).collect();
-    let found: Vec<_> = store.rounds(2).unwrap().into_iter().map(|(id, _)| id).collect();
+    let round = round(None);
+    let ids: Vec<_> = (0..5)
+        .map(|_| store.commit_round(None, &[played(&round, None)]).unwrap()[0].number)
+        .collect();
+    let found: Vec<_> = store.rounds(2).unwrap().into_iter().map(|kept| kept.number).collect();
     assert_eq!(found, [ids[4], ids[3]]);
     assert_eq!(store.counts().unwrap().attempts, 0);
 }
@@ -131,8 +172,9 @@ fn four_threads_of_a_hundred_read_modify_writes_lose_nothing() {
                 let sql = "SELECT coalesce(max(step), 0) FROM rounds";
                 let last: i64 = transaction.query_row(sql, [], |row| row.get(0))?;
                 transaction.execute("DELETE FROM rounds", [])?;
-                let sql = "INSERT INTO rounds (step, strategy, seed, inject_reward, \
-                    solver_rewards, seconds, detail) VALUES (?, '', 0, 0, '', 0, '')";
+                let sql = "INSERT INTO rounds (step, item, kind, bug_order, strategy, seed, \
+                    solver_rewards, seconds, wrong_book_size, detail) \
+                    VALUES (?, 0, '', 1, '', 0, '', 0, 0, '')";
                 transaction.execute(sql, [last + 1])
             });
             bumped.unwrap();
@@ -227,4 +269,196 @@ fn an_empty_file_becomes_a_store() {
     let store = Store::open(dir.path()).unwrap();
     assert_eq!(store.moved_aside(), None);
     assert_eq!(store.counts().unwrap(), Counts::default());
+}
+
+/// Plays groups of attempts at the artifact `a`, and compares what the wrong-book says then: tree,
+/// failures, rounds in a row, and whether it is solved.
+#[track_caller]
+fn check_book(groups: &[&[Option<&str>]], expect: &[(&str, u64, u32, bool)]) {
+    let (_dir, store) = store();
+    store.save_artifact(&artifact("a")).unwrap();
+    for trees in groups {
+        store.record_group(&group("a", trees)).unwrap();
+    }
+    let book = store.wrong_book().unwrap();
+    let found: Vec<_> = book
+        .iter()
+        .map(|entry| (entry.tree.as_str(), entry.fail_count, entry.streak, entry.solved))
+        .collect();
+    assert_eq!(found, expect);
+    let unsolved = expect.iter().filter(|(.., solved)| !solved).count();
+    assert_eq!(store.wrong_book_size().unwrap(), unsolved as u64);
+}
+
+#[test]
+fn failures_that_lead_to_one_tree_are_one_entry() {
+    check_book(
+        &[&[Some("t"), Some("u"), Some("t"), None]],
+        &[("t", 2, 1, false), ("u", 1, 1, false)],
+    );
+}
+
+#[test]
+fn a_failure_that_comes_back_counts_the_rounds_in_a_row() {
+    check_book(&[&[Some("t")], &[Some("t"), None]], &[("t", 2, 2, false)]);
+    check_book(&[&[Some("t")], &[Some("t")], &[Some("t")]], &[("t", 3, 3, false)]);
+}
+
+#[test]
+fn a_bug_that_nobody_repaired_failed_again_whatever_the_patches_were() {
+    check_book(&[&[Some("t")], &[Some("u")]], &[("t", 2, 2, false), ("u", 1, 1, false)]);
+}
+
+#[test]
+fn a_later_repair_without_the_old_mistake_solves_the_entry() {
+    check_book(&[&[Some("t")], &[None]], &[("t", 1, 0, true)]);
+    check_book(&[&[Some("t"), None]], &[("t", 1, 1, false)]);
+    check_book(&[&[Some("t")], &[None], &[Some("t")]], &[("t", 2, 1, false)]);
+    check_book(&[&[Some("t")], &[None, Some("u")]], &[("t", 1, 0, true), ("u", 1, 1, false)]);
+}
+
+#[test]
+fn attempts_at_an_artifact_that_is_not_kept_are_no_entry() {
+    let (_dir, store) = store();
+    store.record_group(&group("b", &[Some("t")])).unwrap();
+    assert_eq!(store.wrong_book().unwrap(), []);
+    assert_eq!(store.attempts("b").unwrap().len(), 1);
+}
+
+#[test]
+fn a_round_moves_its_run_on_and_is_kept_once() {
+    let (_dir, store) = store();
+    let run = Run {
+        id: "r".to_owned(),
+        base: "base".to_owned(),
+        settings: "{}".to_owned(),
+        seed: u64::MAX,
+        planned: Some(2),
+        deadline: None,
+        next: 1,
+        state: RunState::Open,
+        begun: 7,
+    };
+    store.begin_run(&run).unwrap();
+    assert_eq!(store.open_runs().unwrap(), std::slice::from_ref(&run));
+    let first = Round { run: Some("r".to_owned()), ..round(None) };
+    let second = Round { item: 1, ..first.clone() };
+    let both = [played(&first, None), played(&second, None)];
+    let kept = store.commit_round(Some(("r", 2)), &both).unwrap();
+    assert_eq!(store.rounds_of("r").unwrap(), kept);
+    assert_eq!(store.run("r").unwrap(), Some(Run { next: 2, ..run.clone() }));
+    // The same round again: refused, and nothing of it is kept.
+    let third = Round { item: 2, ..first.clone() };
+    let again = [played(&third, None), played(&second, None)];
+    assert!(store.commit_round(Some(("r", 3)), &again).is_err());
+    assert_eq!(store.rounds_of("r").unwrap(), kept);
+    store.end_run("r", RunState::Finished).unwrap();
+    assert_eq!(store.open_runs().unwrap(), []);
+    let finished = Run { next: 2, state: RunState::Finished, ..run };
+    assert_eq!(store.runs(5).unwrap(), [finished]);
+}
+
+#[test]
+fn an_entry_that_was_used_is_marked() {
+    let (_dir, store) = store();
+    store.save_artifact(&artifact("a")).unwrap();
+    store.record_group(&group("a", &[Some("t"), Some("u")])).unwrap();
+    let (round, fed) = (round(None), ["id of u".to_owned()]);
+    store.commit_round(None, &[Played { fed: &fed, ..played(&round, None) }]).unwrap();
+    let fed: Vec<_> = store.wrong_book().unwrap().iter().map(|entry| entry.fed).collect();
+    assert_eq!(fed, [false, true]);
+}
+
+/// A database as the first version of the schema left it.
+fn first_version(dir: &TempDir) {
+    let old = Connection::open(dir.path().join("state.db")).unwrap();
+    old.execute_batch(MIGRATIONS[0]).unwrap();
+    old.pragma_update(None, "application_id", 0x5353_524d).unwrap();
+    old.pragma_update(None, "user_version", 1).unwrap();
+    let rows = "
+        INSERT INTO artifacts VALUES ('a', x'01', x'02', x'03', x'04', x'05', 'direct', 3, 'base',
+            'tree', 7, 1, NULL, '{}');
+        INSERT INTO rounds VALUES (4, 'a', 1, 'direct', -1, 0.55, 0.25, '[1.0,-1.0]', 2.5, '{}');
+        INSERT INTO rounds VALUES (9, NULL, 2, 'mixed', 4, -1.0, NULL, '[]', 0.5, '{}');
+        INSERT INTO attempts VALUES (1, 'a', 4, 0, 1, 'every expected test passed', x'aa', 3, '[]');
+        INSERT INTO attempts VALUES (2, 'a', 4, 1, 0, '1 of the expected tests failed, first t',
+            x'ff', 3, '[]');
+        INSERT INTO attempts VALUES (3, 'a', 4, 2, 0, '1 of the expected tests failed, first t',
+            x'ff', 3, '[]');
+        INSERT INTO attempts VALUES (4, 'a', 4, 3, 0, 'there is no patch', x'', 3, '[]');
+        INSERT INTO attempts VALUES (5, 'gone', NULL, 0, 0, 'there is no patch', x'', 3, '[]');
+        INSERT INTO attempts VALUES (6, 'a', 4, 4, 0, '1 of the expected tests failed, first t',
+            x'ee', 3, '[\"suspicious\"]');
+        INSERT INTO baselines VALUES (1, 'key', 'content');";
+    old.execute_batch(rows).unwrap();
+}
+
+#[test]
+fn a_database_of_the_first_version_is_taken_over_whole() {
+    let dir = tempfile::tempdir().unwrap();
+    first_version(&dir);
+    let store = Store::open(dir.path()).unwrap();
+    assert_eq!(store.moved_aside(), None);
+    let counts = Counts { artifacts: 1, valid: 1, rounds: 2, attempts: 6, solved: 1 };
+    assert_eq!(store.counts().unwrap(), counts);
+    let a = store.artifact("a").unwrap().unwrap();
+    assert_eq!((a.bug_order, a.parent, a.seed), (1, None, 3));
+    let rounds = store.rounds(9).unwrap();
+    let first = Round {
+        strategy: "direct".to_owned(),
+        seed: u64::MAX,
+        inject_reward: Some(0.55),
+        solve_rate: Some(0.25),
+        seconds: 2.5,
+        ..round(Some("a"))
+    };
+    assert_eq!((rounds[1].number, &rounds[1].round), (4, &first));
+    assert_eq!((rounds[0].number, rounds[0].round.step), (9, 2));
+    assert_eq!(store.baseline("key").unwrap().as_deref(), Some("content"));
+    let book = store.wrong_book().unwrap();
+    let found: Vec<_> = book
+        .iter()
+        .map(|entry| (entry.patch.as_slice(), entry.fail_count, entry.streak, entry.feeds))
+        .collect();
+    let expect: [(&[u8], u64, u32, bool); 3] =
+        [(b"\xff", 2, 1, true), (b"", 1, 1, false), (b"\xee", 1, 1, false)];
+    assert_eq!(found, expect);
+    let next = store.commit_round(None, &[played(&first, None)]).unwrap();
+    assert_eq!(next[0].number, 10, "numbers are not given twice");
+}
+
+#[test]
+fn a_failure_of_before_gets_its_tree_when_its_patch_fails_again() {
+    let dir = tempfile::tempdir().unwrap();
+    first_version(&dir);
+    let store = Store::open(dir.path()).unwrap();
+    store.record_group(&group("a", &[Some("t"), None])).unwrap();
+    let book = store.wrong_book().unwrap();
+    let adopted: Vec<&Entry> = book.iter().filter(|entry| entry.patch == b"\xff").collect();
+    assert_eq!(adopted.len(), 1, "{book:?}");
+    assert_eq!((adopted[0].tree.as_str(), adopted[0].id.as_str()), ("t", "id of t"));
+    assert_eq!((adopted[0].fail_count, adopted[0].streak), (3, 2));
+    drop(store);
+    assert_eq!(Store::open(dir.path()).unwrap().wrong_book().unwrap(), book);
+}
+
+#[test]
+fn an_artifact_that_is_forgotten_is_still_known() {
+    let (_dir, store) = store();
+    for id in ["a", "b"] {
+        store.save_artifact(&artifact(id)).unwrap();
+        store.record_group(&group(id, &[None])).unwrap();
+    }
+    store.record_group(&group("b", &[Some("t")])).unwrap();
+    assert_eq!(store.spare_artifacts().unwrap(), [("a".to_owned(), 7)], "the wrong-book needs b");
+    store.forget_artifact("a").unwrap();
+    store.shrink().unwrap();
+    assert_eq!(store.spare_artifacts().unwrap(), []);
+    assert!(store.has_tree("tree of a").unwrap());
+    assert_eq!(store.counts().unwrap().artifacts, 2);
+    assert!(store.artifact("a").unwrap().unwrap().bug_inject.is_empty());
+    assert!(store.attempts("a").unwrap()[0].patch.is_empty());
+    // Nobody could attempt it again: a failure is no entry.
+    store.record_group(&group("a", &[Some("u")])).unwrap();
+    assert_eq!(store.wrong_book_size().unwrap(), 1);
 }

@@ -90,13 +90,13 @@ pub(super) fn sweep_unfinished(state: &Path) -> Result<(), Error> {
 }
 
 /// Out of sight first, so that no half-removed base stands under its name.
-fn remove(state: &Path, home: &Path) -> io::Result<()> {
+pub(super) fn remove(state: &Path, home: &Path) -> io::Result<()> {
     let old = bases(state).join(".old");
     fs::rename(home, &old)?;
     fs::remove_dir_all(&old)
 }
 
-fn homes(state: &Path) -> io::Result<Vec<PathBuf>> {
+pub(super) fn homes(state: &Path) -> io::Result<Vec<PathBuf>> {
     let mut homes = entries(&bases(state))?;
     homes.retain(|home| {
         !home.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."))

@@ -56,6 +56,7 @@ pub(crate) fn bench_at(
         cancel: Cancel::new(),
         time_limit,
         memory: 2 << 30,
+        parallel: 2,
     })
     .unwrap();
     Bench { harness, _dir: dir }

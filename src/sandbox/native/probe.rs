@@ -30,6 +30,7 @@ pub(super) fn run(machine: &Arc<Machine>, scratch: &Path) -> Result<(), Unavaila
                 .into(),
         });
     }
+    crate::sandbox::sweep_begun(scratch, "probe-");
     let dir = scratch.join(format!("probe-{}", std::process::id()));
     let made = prepare(machine, &dir);
     let result = match made {

@@ -1,0 +1,150 @@
+//! `state prune`: keeps what is kept of all repositories within a size, the oldest going first.
+
+use super::{Error, Session};
+use crate::store::Store;
+use crate::workspace::{OldBase, Upkeep, disk_size, states};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+#[derive(Clone, Debug, Default, serde::Serialize, schemars::JsonSchema)]
+pub struct PruneAnswer {
+    /// Bytes on disk before and after.
+    pub before: u64,
+    pub after: u64,
+    pub budget: u64,
+    /// Whether that is within the budget. What is in use, the databases and what the wrong-book needs
+    /// stay.
+    pub within: bool,
+    /// Frozen copies that were removed; the next start makes them anew.
+    pub bases: usize,
+    /// Caches; they fill again.
+    pub caches: usize,
+    /// Artifacts: their five parts are gone, that they were made is still known.
+    pub artifacts: usize,
+}
+
+/// Something that may go.
+enum Old {
+    Base(OldBase),
+    Cache(PathBuf),
+    Artifact(String),
+}
+
+/// What may go of one workspace. Its lock is held until it is dropped.
+struct Keeping {
+    upkeep: Upkeep,
+    store: Option<Store>,
+}
+
+impl Session {
+    pub fn prune(&self, budget: u64) -> Result<PruneAnswer, Error> {
+        let root = self.config().state_root()?;
+        let mut keepings = Vec::new();
+        let mut all: Vec<(SystemTime, usize, Old)> = Vec::new();
+        for state in states(root).map_err(Error::harness)? {
+            let keeping = Keeping::of(&state)?;
+            let old = keeping.old()?;
+            all.extend(old.into_iter().map(|(used, old)| (used, keepings.len(), old)));
+            keepings.push(keeping);
+        }
+        // Stable: what is equally old goes in the order in which it was found.
+        all.sort_by_key(|(used, at, _)| (*used, *at));
+        let before = disk_size(root);
+        let mut answer = PruneAnswer { before, after: before, budget, ..PruneAnswer::default() };
+        for (_, at, old) in all {
+            if answer.after <= budget {
+                break;
+            }
+            let own = keepings[at].own_size(&old);
+            keepings[at].remove(&old)?;
+            match old {
+                Old::Base(_) => answer.bases += 1,
+                Old::Cache(_) => answer.caches += 1,
+                Old::Artifact(_) => answer.artifacts += 1,
+            }
+            answer.after = match own {
+                Some(own) => answer.after.saturating_sub(own),
+                None => disk_size(root),
+            };
+        }
+        if answer.artifacts > 0 {
+            for store in keepings.iter().filter_map(|keeping| keeping.store.as_ref()) {
+                store.shrink().map_err(Error::harness)?;
+            }
+            answer.after = disk_size(root);
+        }
+        answer.within = answer.after <= budget;
+        Ok(answer)
+    }
+}
+
+impl Keeping {
+    fn of(state: &Path) -> Result<Self, Error> {
+        let upkeep = Upkeep::of(state).map_err(Error::harness)?;
+        // A workspace that was only looked at has none, and gets none.
+        let kept = state.join("state.db").is_file();
+        let store = kept.then(|| Store::open(state)).transpose().map_err(Error::harness)?;
+        Ok(Self { upkeep, store })
+    }
+
+    fn old(&self) -> Result<Vec<(SystemTime, Old)>, Error> {
+        let state = &self.upkeep.state;
+        let (bases, in_use) = self.upkeep.bases().map_err(Error::harness)?;
+        let mut old: Vec<(SystemTime, Old)> =
+            bases.into_iter().map(|base| (base.used, Old::Base(base))).collect();
+        // Who uses a frozen copy may use a cache, and which one its name does not tell.
+        if !in_use {
+            let caches = fs::read_dir(state.join("caches")).into_iter().flatten().flatten();
+            for cache in caches.map(|entry| entry.path()) {
+                let used = cache.metadata().and_then(|found| found.modified());
+                old.push((used.unwrap_or(UNIX_EPOCH), Old::Cache(cache)));
+            }
+        }
+        if let Some(store) = &self.store {
+            for (id, created) in store.spare_artifacts().map_err(Error::harness)? {
+                let since = Duration::from_secs(u64::try_from(created).unwrap_or(0));
+                old.push((UNIX_EPOCH + since, Old::Artifact(id)));
+            }
+        }
+        Ok(old)
+    }
+
+    /// Bytes that go with it; `None` where it shares its files with what stays.
+    fn own_size(&self, old: &Old) -> Option<u64> {
+        match old {
+            Old::Base(_) => None,
+            Old::Cache(dir) => Some(disk_size(dir)),
+            Old::Artifact(id) => Some(disk_size(&self.upkeep.state.join("bugs").join(id))),
+        }
+    }
+
+    fn remove(&self, old: &Old) -> Result<(), Error> {
+        match old {
+            Old::Base(base) => self.upkeep.remove_base(base).map_err(Error::harness),
+            Old::Cache(dir) => gone(fs::remove_dir_all(dir), dir),
+            Old::Artifact(id) => {
+                // The row last: one that still has its parts is found again by the next prune.
+                let dir = self.upkeep.state.join("bugs").join(id);
+                gone(fs::remove_dir_all(&dir), &dir)?;
+                match &self.store {
+                    Some(store) => store.forget_artifact(id).map_err(Error::harness),
+                    None => Ok(()),
+                }
+            }
+        }
+    }
+}
+
+fn gone(removed: io::Result<()>, path: &Path) -> Result<(), Error> {
+    match removed {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(Error::harness(anyhow::anyhow!(
+                "{} cannot be removed ({error}); check its permissions",
+                path.display()
+            )))
+        }
+        _ => Ok(()),
+    }
+}
