@@ -8,7 +8,7 @@
 use crate::artifact::Artifact;
 use crate::consistency::{self, Minima, Report};
 use crate::harness::{Error, Harness};
-use crate::injector::{self, Counts, Injected, NotInjected, Strategy};
+use crate::injector::{self, Counts, Injected, NotInjected, Strategy, Undone};
 use crate::reward::Scheme;
 use crate::solver::{self, Attempt};
 use crate::syntax::Languages;
@@ -35,6 +35,8 @@ pub struct Round {
     /// Empty where there is no bug.
     pub tree_digest: String,
     pub counts: Counts,
+    /// The commits that the bug undoes.
+    pub origin: Option<Undone>,
     pub report: Option<Report>,
     pub attempts: Vec<Attempt>,
     pub inject_reward: f64,
@@ -87,13 +89,12 @@ pub fn play(
 
 /// A round as it stands before the checks: not valid yet.
 fn begun(injected: Result<Injected, NotInjected>, rules: &Rules, invalid: f64) -> Round {
-    let (artifact, strategy, summary, tree_digest, counts) = match injected {
-        Ok(Injected { artifact, strategy, tree_digest, summary, counts }) => {
-            (Some(artifact), strategy, summary, tree_digest, counts)
+    let (artifact, strategy, summary, tree_digest, counts, origin) = match injected {
+        Ok(Injected { artifact, strategy, tree_digest, summary, counts, origin }) => {
+            (Some(artifact), strategy, summary, tree_digest, counts, origin)
         }
         Err(NotInjected { reason, counts }) => {
-            let strategy = rules.injector.strategy.sampled(rules.injector.seed);
-            (None, strategy, reason, String::new(), counts)
+            (None, rules.injector.sampled(), reason, String::new(), counts, None)
         }
     };
     Round {
@@ -102,6 +103,7 @@ fn begun(injected: Result<Injected, NotInjected>, rules: &Rules, invalid: f64) -
         summary,
         tree_digest,
         counts,
+        origin,
         report: None,
         attempts: Vec::new(),
         inject_reward: invalid,

@@ -1,4 +1,5 @@
-//! Strategies that make an artifact from a repository: structural edits, removal, and their mix.
+//! Strategies that make an artifact from a repository: structural edits, removal, commits undone, and
+//! their mix.
 //!
 //! A *draft* is one code file with a few edits; a *candidate* is one draft or several of different
 //! files. Candidates are drawn by seed alone, so the same seed on the same repository state gives
@@ -19,6 +20,7 @@ mod code;
 mod direct;
 mod draft;
 mod hide;
+mod history;
 mod inverse;
 mod locate;
 mod names;
@@ -35,6 +37,8 @@ use crate::artifact::Artifact;
 use crate::harness::{Error, Harness};
 use crate::syntax::Languages;
 use crate::tree::RelPath;
+use crate::workspace::{History, Wanted};
+use std::sync::Arc;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -43,7 +47,9 @@ pub enum Strategy {
     Direct,
     /// Hunks, bodies or files deleted, callers fixed so that the rest still runs.
     Removal,
-    /// Direct or removal, by seed.
+    /// What commits changed, undone on today's code.
+    History,
+    /// Removal or history by seed; direct or removal where there is no history.
     Mixed,
 }
 
@@ -60,6 +66,16 @@ pub struct Request {
     pub passing_tests: usize,
     /// Most candidate bugs that are run before giving up.
     pub candidates: usize,
+    /// What the commits changed; `None` where there is none, or none may be used.
+    pub history: Option<Arc<History>>,
+}
+
+impl Request {
+    /// The strategy that the seed comes to.
+    #[must_use]
+    pub fn sampled(&self) -> Strategy {
+        self.strategy.sampled(self.seed, self.history.is_some())
+    }
 }
 
 /// Where to inject.
@@ -91,13 +107,34 @@ pub struct Counts {
 #[derive(Clone, Debug)]
 pub struct Injected {
     pub artifact: Artifact,
-    /// Never `Mixed`: what was sampled.
+    /// Never `Mixed`: what made it.
     pub strategy: Strategy,
     /// Digest of the buggy tree's changes: equal for equal bugs.
     pub tree_digest: String,
     /// One line for people: operators and places.
     pub summary: String,
     pub counts: Counts,
+    /// The commits that it undoes; `None` for the other strategies.
+    pub origin: Option<Undone>,
+}
+
+/// The commits that a bug undoes.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, schemars::JsonSchema)]
+pub struct Undone {
+    /// Newest first.
+    pub commits: Vec<UndoneCommit>,
+    /// How close the bug is to them, 0 to 1: twice the changed lines that the bug and the commits'
+    /// reversal have in common, by the changed lines of both. Code files that still exist count; white
+    /// space around lines does not. 1: the bug is the exact reversal.
+    pub similarity: f64,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
+pub struct UndoneCommit {
+    /// In hexadecimal.
+    pub id: String,
+    /// The first line of its message.
+    pub summary: String,
 }
 
 /// No bug came out. A value: the counts say why.
@@ -113,21 +150,29 @@ impl Strategy {
         match self {
             Self::Direct => "direct",
             Self::Removal => "removal",
+            Self::History => "history",
             Self::Mixed => "mixed",
         }
     }
 
     /// What `Mixed` comes to under this seed; the others are themselves.
     #[must_use]
-    pub fn sampled(self, seed: u64) -> Self {
-        match self {
-            Self::Mixed if crate::dice::Dice::new(seed).fork("strategy").below(2) == 0 => {
-                Self::Direct
-            }
-            Self::Mixed => Self::Removal,
-            other => other,
+    pub fn sampled(self, seed: u64, has_history: bool) -> Self {
+        if self != Self::Mixed {
+            return self;
+        }
+        let other = crate::dice::Dice::new(seed).fork("strategy").below(2) == 0;
+        match (other, has_history) {
+            (false, _) => Self::Removal,
+            (true, true) => Self::History,
+            (true, false) => Self::Direct,
         }
     }
+}
+
+/// The files whose history the strategy looks at: code that passing tests reach, and all test files.
+pub fn wanted_history(harness: &Harness, languages: &Languages) -> Result<Wanted, Error> {
+    search::wanted_history(harness, languages)
 }
 
 /// Makes one artifact. `known` says whether a buggy tree (by digest) is in the store already.

@@ -9,6 +9,7 @@ mod doctor;
 mod error;
 mod folder;
 mod grade;
+mod history;
 mod inject;
 mod job;
 mod open;

@@ -4,16 +4,18 @@ use super::bench::{Bench, Plan};
 use super::candidate::Candidate;
 use super::code::{Code, Ground};
 use super::draft::{Draft, Used, draw, draw_file};
-use super::hide::{Exposed, hide};
+use super::hide::{Exposed, hide, hides};
+use super::history::{Drawn, Undoing};
 use super::inverse::{Noticed, combine};
 use super::{Counts, Injected, NotInjected, Request, Strategy};
 use crate::artifact::Artifact;
 use crate::dice::Dice;
 use crate::diff::Patch;
 use crate::harness::{Error, Harness};
-use crate::syntax::Languages;
+use crate::syntax::{Language, Languages};
 use crate::tree::{Changes, RelPath};
 use crate::verdict::{Outcome, TestId};
+use crate::workspace::Wanted;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -27,17 +29,34 @@ const IDLE: usize = 400;
 /// How often every site may be drawn on again once all have been.
 const PASSES: usize = 3;
 
+/// Where the mix comes to history and history to nothing, code is removed instead.
 pub(super) fn search(
     harness: &Harness,
     languages: &Languages,
     request: &Request,
     known: &dyn Fn(&str) -> bool,
 ) -> Result<Result<Injected, NotInjected>, Error> {
+    let strategy = request.sampled();
+    let found = search_by(strategy, harness, languages, request, known)?;
+    match (request.strategy, strategy, found) {
+        (Strategy::Mixed, Strategy::History, Err(_)) => {
+            search_by(Strategy::Removal, harness, languages, request, known)
+        }
+        (_, _, found) => Ok(found),
+    }
+}
+
+fn search_by(
+    strategy: Strategy,
+    harness: &Harness,
+    languages: &Languages,
+    request: &Request,
+    known: &dyn Fn(&str) -> bool,
+) -> Result<Result<Injected, NotInjected>, Error> {
     let none = |reason: String| Ok(Err(NotInjected { reason, counts: Counts::default() }));
-    let strategy = request.strategy.sampled(request.seed);
-    let name = harness.runner().language();
-    let Some(language) = languages.by_name(name) else {
-        return none(format!("there is no grammar for `{name}`, the language of the test runner"));
+    let language = match language(harness, languages) {
+        Ok(language) => language,
+        Err(reason) => return none(reason),
     };
     if request.target.is_some() && request.changed_files > 1 {
         return none(format!(
@@ -66,13 +85,51 @@ pub(super) fn search(
             request.changed_files
         ));
     }
-    Search::new(bench, code, strategy, request, known).play()
+    let undoing = match (strategy, &request.history) {
+        (Strategy::History, Some(history)) => Some(Undoing::new(history.clone(), &code)),
+        (Strategy::History, None) => {
+            return none("there is no history to undo; use another strategy".to_owned());
+        }
+        _ => None,
+    };
+    if undoing.as_ref().is_some_and(Undoing::is_empty) {
+        return none(
+            "no commit that was looked at changed the code that may be edited; use another strategy or \
+             another target"
+                .to_owned(),
+        );
+    }
+    Search::new(bench, code, strategy, undoing, request, known).play()
+}
+
+fn language<'l>(harness: &Harness, languages: &'l Languages) -> Result<&'l Language, String> {
+    let name = harness.runner().language();
+    languages
+        .by_name(name)
+        .ok_or_else(|| format!("there is no grammar for `{name}`, the language of the test runner"))
+}
+
+pub(super) fn wanted_history(harness: &Harness, languages: &Languages) -> Result<Wanted, Error> {
+    let Ok(language) = language(harness, languages) else { return Ok(Wanted::default()) };
+    let baseline = harness.baseline()?;
+    let tests: BTreeSet<RelPath> =
+        harness.runner().test_files(harness.base()).into_iter().collect();
+    let ground = Ground {
+        tree: harness.base(),
+        language,
+        reach: &baseline.reach,
+        test_files: &tests,
+        sways: &|path| harness.runner().sways(path),
+    };
+    Ok(Wanted { code: ground.code_files(), tests })
 }
 
 struct Search<'a> {
     bench: Bench<'a>,
     code: Code<'a>,
     strategy: Strategy,
+    /// For the strategy `history`.
+    undoing: Option<Undoing>,
     request: &'a Request,
     known: &'a dyn Fn(&str) -> bool,
     dice: Dice,
@@ -110,6 +167,7 @@ impl<'a> Search<'a> {
         bench: Bench<'a>,
         code: Code<'a>,
         strategy: Strategy,
+        undoing: Option<Undoing>,
         request: &'a Request,
         known: &'a dyn Fn(&str) -> bool,
     ) -> Self {
@@ -117,6 +175,7 @@ impl<'a> Search<'a> {
             bench,
             code,
             strategy,
+            undoing,
             request,
             known,
             dice: Dice::new(request.seed).fork("injector"),
@@ -164,25 +223,17 @@ impl<'a> Search<'a> {
     /// The next draft that parses and leads to a tree not seen before.
     fn propose(&mut self) -> Option<Draft> {
         for _ in 0..IDLE {
-            let Some(file) = draw_file(&mut self.dice, self.code.files(), &self.exhausted) else {
-                if self.passes == PASSES {
-                    return None;
-                }
-                self.passes += 1;
-                self.exhausted.clear();
-                self.used = Used::default();
-                continue;
+            let drawn = match &mut self.undoing {
+                Some(undoing) => undoing.draw(&mut self.dice, &mut self.code),
+                None => self.draw(),
             };
-            let tests = self.code.files()[file].tests.clone();
-            let opened = self.code.open(file);
-            let errors = opened.parsed.syntax_errors();
-            let drawn = draw(&mut self.dice, self.strategy, opened, &tests, &mut self.used);
-            let Some(draft) = drawn else {
-                self.exhausted.insert(file);
-                continue;
+            let draft = match drawn {
+                Drawn::Draft(draft) => draft,
+                Drawn::Nothing => continue,
+                Drawn::End => return None,
             };
             self.counts.proposed += 1;
-            if self.code.language().syntax_errors(&draft.file.bytes) > errors {
+            if !self.parses(&draft) {
                 self.counts.unparsable += 1;
                 continue;
             }
@@ -196,6 +247,36 @@ impl<'a> Search<'a> {
             return Some(draft);
         }
         None
+    }
+
+    /// A draft of a few sites.
+    fn draw(&mut self) -> Drawn {
+        let Some(file) = draw_file(&mut self.dice, self.code.files(), &self.exhausted) else {
+            if self.passes == PASSES {
+                return Drawn::End;
+            }
+            self.passes += 1;
+            self.exhausted.clear();
+            self.used = Used::default();
+            return Drawn::Nothing;
+        };
+        let tests = self.code.files()[file].tests.clone();
+        let opened = self.code.open(file);
+        match draw(&mut self.dice, self.strategy, opened, &tests, &mut self.used) {
+            Some(draft) => Drawn::Draft(draft),
+            None => {
+                self.exhausted.insert(file);
+                Drawn::Nothing
+            }
+        }
+    }
+
+    /// Whether a draft has no more syntax errors than its file has.
+    fn parses(&mut self, draft: &Draft) -> bool {
+        let files = self.code.files();
+        let Some(file) = files.iter().position(|file| file.path == draft.path) else { return false };
+        let errors = self.code.open(file).parsed.syntax_errors();
+        self.code.language().syntax_errors(&draft.file.bytes) <= errors
     }
 
     fn try_draft(&mut self, draft: Draft, wanted: usize) -> Result<Option<Injected>, Error> {
@@ -292,7 +373,7 @@ impl<'a> Search<'a> {
             return Ok(None);
         }
         let bug = Exposed { changes: &changes, failing: &failing, log: &log };
-        let Some(weakened) = hide(&self.bench, self.code.language(), &plan, &bug)? else {
+        let Some(weakened) = self.weakened(candidate, &plan, &bug)? else {
             self.counts.unhidden += 1;
             return Ok(None);
         };
@@ -309,7 +390,30 @@ impl<'a> Search<'a> {
             tree_digest,
             summary: candidate.summary(self.strategy),
             counts: self.counts.clone(),
+            origin: self.undoing.as_ref().and_then(|undoing| {
+                undoing.origin(candidate, base, &|path| self.code.is_test(path))
+            }),
         }))
+    }
+
+    /// The tests as they were before the commits that the bug undoes, where that hides it; else what
+    /// takes the least away.
+    fn weakened(
+        &self,
+        candidate: &Candidate,
+        plan: &Plan,
+        bug: &Exposed<'_>,
+    ) -> Result<Option<Changes>, Error> {
+        let (tree, language) = (self.bench.harness().base(), self.code.language());
+        let older = self.undoing.as_ref().and_then(|undoing| {
+            undoing.older_tests(candidate, tree, &plan.test_files, language)
+        });
+        if let Some(older) = older
+            && hides(&self.bench, plan, bug, &older)?
+        {
+            return Ok(Some(older));
+        }
+        hide(&self.bench, language, plan, bug)
     }
 
     /// Inverse mutation (paper, check 7), for bugs of several files: of a single file it is the

@@ -44,18 +44,19 @@ pub(super) struct Opened {
     pub languages: Languages,
     pub harness: Harness,
     pub record: Record,
+    pub workspace: Workspace,
 }
 
 impl Session {
     pub(super) fn open(&self, repository: &Repository, job: &Job) -> Result<Opened, Error> {
         let workspace = self.workspace(repository)?;
         let record = Record::open(&workspace)?;
-        self.open_at(&workspace, record, repository, job)
+        self.open_at(workspace, record, repository, job)
     }
 
     fn open_at(
         &self,
-        workspace: &Workspace,
+        workspace: Workspace,
         record: Record,
         repository: &Repository,
         job: &Job,
@@ -78,7 +79,7 @@ impl Session {
         )?;
         let baseline = harness.baseline().map_err(|error| job.failed(error))?;
         name_excluded(&baseline, job);
-        Ok(Opened { languages, harness, record })
+        Ok(Opened { languages, harness, record, workspace })
     }
 
     /// `open`, and the artifact to work on.
@@ -99,7 +100,7 @@ impl Session {
             Some(artifact) => artifact,
             None => self.artifact(reference, Some(&record))?,
         };
-        Ok((self.open_at(&workspace, record, repository, job)?, artifact))
+        Ok((self.open_at(workspace, record, repository, job)?, artifact))
     }
 
     /// The workspace of a repository, with its state directory.

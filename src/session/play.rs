@@ -9,11 +9,13 @@ use super::{CheckLine, Error, Event, Job, Repository, Session};
 use crate::artifact::Artifact;
 use crate::consistency::{Check, Minima};
 use crate::episode::{self, Round, Rules};
-use crate::injector::{Counts, Strategy, Target};
+use crate::injector::{Counts, Strategy, Target, Undone};
 use crate::reward::{self, Scheme};
 use crate::sandbox::Tier;
 use crate::store;
 use crate::verdict::TestId;
+use crate::workspace::History;
+use std::sync::Arc;
 
 #[derive(Clone, Debug)]
 pub struct PlayRequest {
@@ -66,6 +68,8 @@ pub struct PlayedRound {
     /// What became of the injector's candidates.
     #[schemars(with = "std::collections::BTreeMap<String, usize>")]
     pub counts: Counts,
+    /// The commits that the bug undoes; null where it undoes none.
+    pub origin: Option<Undone>,
     /// User and system seconds of the checks' runs.
     pub cpu_seconds: f64,
     /// The tier of isolation; null where nothing was checked.
@@ -92,6 +96,7 @@ impl PlayedRound {
 pub struct Game<'a> {
     session: &'a Session,
     opened: Opened,
+    history: Option<Arc<History>>,
     request: PlayRequest,
     target: Option<Target>,
     seed: u64,
@@ -112,9 +117,11 @@ impl Session {
             .map_err(|refusal| Error::usage(refusal.to_string()))?;
         let target = target(request.target.as_deref())?;
         let seed = request.seed.unwrap_or(self.config().seed);
+        self.refuse_without_history(request.strategy, &request.repository)?;
         let opened = self.open(&request.repository, job)?;
+        let history = opened.history(request.strategy, job)?;
         let wrong_book_size = opened.record.wrong_book_size()?;
-        Ok(Game { session: self, opened, request, target, seed, played: 0, wrong_book_size })
+        Ok(Game { session: self, opened, history, request, target, seed, played: 0, wrong_book_size })
     }
 }
 
@@ -138,6 +145,7 @@ impl Game<'_> {
                 seed,
                 self.target.clone(),
                 self.request.minima,
+                self.history.clone(),
             ),
             solver: self.session.solver(self.request.attempts, self.request.runs, seed),
             minima: self.request.minima,
@@ -183,6 +191,7 @@ impl Game<'_> {
             checks: report.map(lines).unwrap_or_default(),
             fail_to_pass: report.map(|report| report.fail_to_pass.clone()).unwrap_or_default(),
             counts: round.counts,
+            origin: round.origin,
             cpu_seconds: report.map_or(0.0, |report| report.cpu_seconds),
             sandbox: report.map(|report| report.sandbox),
             best_solve_rate: reward::best_solve_rate(self.request.attempts).ok(),
@@ -193,7 +202,11 @@ impl Game<'_> {
 }
 
 fn row(round: &Round, artifact: Option<String>, step: usize, seed: u64) -> store::Round {
-    let detail = serde_json::json!({ "summary": round.summary, "counts": round.counts });
+    let detail = serde_json::json!({
+        "summary": round.summary,
+        "counts": round.counts,
+        "origin": round.origin,
+    });
     store::Round {
         artifact,
         step: u32::try_from(step).unwrap_or(u32::MAX),

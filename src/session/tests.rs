@@ -23,6 +23,7 @@ fn round(solve_rewards: &[f64]) -> PlayedRound {
         checks: Vec::new(),
         fail_to_pass: Vec::new(),
         counts: Counts::default(),
+        origin: None,
         cpu_seconds: 0.0,
         sandbox: None,
         best_solve_rate: None,

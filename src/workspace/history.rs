@@ -74,11 +74,11 @@ pub struct Wanted {
 /// Why there is no history to play with. A value: everything else works without.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoHistory {
-    #[error("{} is not in a git repository, so there is no history; use another strategy", dir.display())]
+    #[error("{} is not in a git repository, so there is no history", dir.display())]
     NoRepository { dir: PathBuf },
     #[error("{} is ignored by the git repository around it, so that holds no history of it", dir.display())]
     Ignored { dir: PathBuf },
-    #[error("the git repository of {} has no commit yet; commit, or use another strategy", dir.display())]
+    #[error("the git repository of {} has no commit yet, so there is no history", dir.display())]
     NoCommits { dir: PathBuf },
     #[error(
         "the git repository {} belongs to another user, and git's own rule is not to trust such a \

@@ -18,6 +18,7 @@ mod diff_git;
 mod fetch;
 mod grading;
 mod grammars;
+mod history;
 mod injector;
 mod killed;
 mod leaks;

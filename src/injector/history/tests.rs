@@ -1,0 +1,1 @@
+//! Pure tests of undoing: texts in, texts out.
