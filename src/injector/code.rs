@@ -140,9 +140,13 @@ impl<'a> Code<'a> {
         self.test_files.contains(path)
     }
 
-    /// Which identifiers the language's files use.
-    pub(super) fn usage(&mut self) -> &Usage {
-        self.usage.get_or_insert_with(|| usage(self.tree, self.language))
+    /// A file, and which identifiers the language's files use.
+    pub(super) fn open_with_usage(&mut self, index: usize) -> (&Opened, &Usage) {
+        if self.usage.is_none() {
+            self.usage = Some(usage(self.tree, self.language));
+        }
+        self.open(index);
+        (&self.opened[&index], self.usage.get_or_insert_default())
     }
 
     /// Parses a file on first use.

@@ -163,20 +163,26 @@ impl Undoing {
         let revision = &commit.files[change.revision];
         let language = code.language().clone();
         let symbol = code.symbol().map(str::to_owned);
-        let (old, new) = {
-            let today = &code.open(change.file).file.bytes.clone();
-            let (old, new) = under_todays_names(revision, today);
-            let since = self.renames_since(change.commit, &old, code.usage());
-            (renames::applied(&old, &since), renames::applied(&new, &since))
-        };
-        let opened = code.open(change.file);
+        let (opened, usage) = code.open_with_usage(change.file);
+        let (old, new) = under_todays_names(revision, &opened.file.bytes);
+        let since = self.renames_since(change.commit, &old, &new, usage);
+        let (old, new) = (renames::applied(&old, &since), renames::applied(&new, &since));
         let today = mapping::closed(&opened.file.bytes, opened.parsed.newline());
         let undos = mapping::undo(&old, &new, &today, opened.file.bytes.len());
         let hunks = mapping::count(&old, &new);
         let old = language.parse(old);
-        let sides = Sides { old: &old, today: &opened.parsed, language: &language };
+        let sides = Sides {
+            old: &old,
+            today: &opened.parsed,
+            path: &opened.path,
+            language: &language,
+            usage,
+        };
         let mut units: Vec<Unit> = Vec::new();
         for (index, undo) in undos.iter().enumerate() {
+            if sides.is_imports_only(undo) {
+                continue;
+            }
             let Some((hunks, edits)) = sides.completed(&undos, index) else { continue };
             let in_target = symbol.as_ref().is_none_or(|symbol| {
                 undo.edits.iter().any(|edit| touches(&opened.parsed, edit, symbol))
@@ -193,18 +199,25 @@ impl Undoing {
         Ways { units, hunks, left }
     }
 
-    /// Names that `old` uses and nothing in the repository has any more, with the names that the
-    /// commits since have put in their place.
-    fn renames_since(&self, commit: usize, old: &[u8], usage: &Usage) -> renames::Renames {
-        let gone = |word: &&[u8]| !usage.has(word);
+    /// Names that the commit took out of `old` and nothing in the repository has any more, with the names that the
+    /// commit and those since have put in their place.
+    fn renames_since(
+        &self,
+        commit: usize,
+        old: &[u8],
+        new: &[u8],
+        usage: &Usage,
+    ) -> renames::Renames {
         let mut found = renames::Renames::new();
-        let gone: BTreeSet<&[u8]> = words(old).map(|at| &old[at]).filter(gone).collect();
+        let removed = removed(old, new).concat();
+        let gone = |word: &&[u8]| !usage.has(word);
+        let gone: BTreeSet<&[u8]> = words(&removed).map(|at| &removed[at]).filter(gone).collect();
         if gone.is_empty() {
             return found;
         }
         let mut current: Vec<(Vec<u8>, Vec<u8>)> =
             gone.iter().map(|word| (word.to_vec(), word.to_vec())).collect();
-        for later in self.history.commits[..commit].iter().rev() {
+        for later in self.history.commits[..=commit].iter().rev() {
             for file in &later.files {
                 let has = |name: &[u8], text: &[u8]| words(text).any(|at| text[at] == *name);
                 if !current.iter().any(|(_, name)| has(name, &file.old)) {
@@ -228,7 +241,7 @@ impl Undoing {
         let file = self.changes[drawn.first()?.0].file;
         let tests = code.files()[file].tests.clone();
         let language = code.language().clone();
-        let opened = code.open(file);
+        let (opened, usage) = code.open_with_usage(file);
         let mut edits: Vec<Edit> = Vec::new();
         let (mut summary, mut commits) = (Vec::new(), Vec::new());
         for (at, way) in drawn {
@@ -256,7 +269,10 @@ impl Undoing {
         }
         let bytes = apply_edits(&opened.file.bytes, &edits).ok()?;
         let bytes = fit::with_signatures(&opened.parsed, bytes, &language);
-        if language.is_same_code(&opened.file.bytes, &bytes) {
+        let whole = language.parse(bytes.clone());
+        if language.is_same_code(&opened.file.bytes, &bytes)
+            || !fit::lost(&opened.parsed, &whole, &opened.path, usage).is_empty()
+        {
             return None;
         }
         commits.sort_unstable();
@@ -347,6 +363,12 @@ fn changed_lines(revision: &Revision) -> usize {
     let (old, new): (Vec<&[u8]>, Vec<&[u8]>) =
         (lines(&revision.old).collect(), lines(&revision.new).collect());
     line_changes(&old, &new).iter().map(|change| change.old.len() + change.new.len()).sum()
+}
+
+/// The lines of the old text that the new one lacks.
+fn removed<'a>(old: &'a [u8], new: &'a [u8]) -> Vec<&'a [u8]> {
+    let (old, new): (Vec<&[u8]>, Vec<&[u8]>) = (lines(old).collect(), lines(new).collect());
+    line_changes(&old, &new).into_iter().flat_map(|change| old[change.old].to_vec()).collect()
 }
 
 /// Whether the edits change code, and none of it is there for tests.

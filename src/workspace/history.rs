@@ -243,7 +243,9 @@ impl Reader<'_> {
     ) -> Result<Option<(Vec<Commit>, usize)>, git2::Error> {
         let git = self.repository.git();
         let mut walk = git.revwalk()?;
-        walk.set_sorting(Sort::TIME)?;
+        // Unsorted is newest first, and a commit before its parents; any order that is asked for would
+        // read the whole history first.
+        walk.set_sorting(Sort::NONE)?;
         walk.push(head)?;
         let (mut kept, mut looked_at) = (Vec::new(), 0);
         for id in walk.take(LOOKED_AT) {

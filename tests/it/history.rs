@@ -216,7 +216,14 @@ fn inject(bench: &Bench, request: &Request, known: &BTreeSet<String>) -> Result<
 /// Every bug that the history gives, all of them valid.
 fn all_bugs(bench: &Bench, request: &Request) -> Vec<Injected> {
     let (mut known, mut bugs) = (BTreeSet::new(), Vec::new());
-    while let Ok(injected) = inject(bench, request, &known) {
+    loop {
+        let injected = match inject(bench, request, &known) {
+            Ok(injected) => injected,
+            Err(none) => {
+                println!("{none:?}");
+                break;
+            }
+        };
         let report =
             consistency::check(&bench.harness, &injected.artifact, &Minima::default()).unwrap();
         assert!(report.valid, "{}\n{report:#?}", injected.summary);
@@ -235,6 +242,11 @@ fn fixes_are_undone_into_bugs_that_pass_every_check() {
     let shop = shop();
     let (rounding, empty) = (shop.rounding.clone(), shop.empty.clone());
     let bench = shop.project.bench();
+    println!("{:?}", wanted_history(&bench.harness, &Languages::builtin()));
+    println!("{:?} {:?}", bench.harness.baseline().unwrap().reach, bench.harness.baseline().unwrap().excluded);
+    for commit in history_of(&bench).unwrap().commits {
+        println!("{} {:?}", commit.summary, commit.files.iter().map(|f| f.path.as_str()).collect::<Vec<_>>());
+    }
     let bugs = all_bugs(&bench, &request(&bench, 1));
     for bug in &bugs {
         println!("{} {:?}\n{}\n{}", bug.summary, bug.origin, text(&bug.artifact.bug_inject), text(&bug.artifact.test_weaken));

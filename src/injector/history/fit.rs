@@ -1,7 +1,8 @@
 //! Old code made to fit today's: names it needs come back, signatures stay as callers know them.
 
-use super::super::words::words;
+use super::super::words::{Usage, words};
 use super::mapping::Undo;
+use crate::tree::RelPath;
 use crate::syntax::{Function, Language, Parsed};
 use crate::text::{Edit, apply_edits, lines};
 use std::collections::BTreeSet;
@@ -14,7 +15,10 @@ pub(super) struct Sides<'a> {
     /// Before the commit.
     pub old: &'a Parsed,
     pub today: &'a Parsed,
+    pub path: &'a RelPath,
     pub language: &'a Language,
+    /// Of the whole repository today.
+    pub usage: &'a Usage,
 }
 
 impl Sides<'_> {
@@ -25,7 +29,12 @@ impl Sides<'_> {
         for _ in 0..ROUNDS {
             let edits: Vec<Edit> = taken.iter().flat_map(|at| undos[*at].edits.clone()).collect();
             let text = apply_edits(self.today.source(), &edits).ok()?;
-            let missing = self.missing(&edits, &self.language.parse(text));
+            let text = self.language.parse(text);
+            if let Some(users) = self.users_of_lost(undos, &taken, &text) {
+                taken.extend(users?);
+                continue;
+            }
+            let missing = self.missing(&edits, &text);
             let (imports, hunks): (Vec<_>, Vec<_>) =
                 missing.iter().map(|name| (self.import(name), name)).partition(|(it, _)| it.is_some());
             if hunks.is_empty() {
@@ -42,6 +51,14 @@ impl Sides<'_> {
         None
     }
 
+    /// Whether the hunk brings back and takes away nothing but imports, which come back with what needs
+    /// them.
+    pub(super) fn is_imports_only(&self, undo: &Undo) -> bool {
+        let taken = undo.edits.iter().all(|edit| only_imports(self.today, edit.range.clone()));
+        let start = |line: usize| lines(self.old.source()).take(line).map(<[u8]>::len).sum::<usize>();
+        taken && only_imports(self.old, start(undo.old.start)..start(undo.old.end))
+    }
+
     /// Names that the old lines use, that the old file had at its top level and that the new text no
     /// longer has.
     fn missing(&self, edits: &[Edit], text: &Parsed) -> BTreeSet<String> {
@@ -50,6 +67,30 @@ impl Sides<'_> {
         });
         let had = self.old.module_names();
         used.filter(|name| had.contains(name) && !text.module_names().contains(name)).collect()
+    }
+
+    /// Where the text lacks a name of today's top level that is still used: the hunks that take uses of
+    /// it away. `Some(None)` where there are none that help.
+    fn users_of_lost(
+        &self,
+        undos: &[Undo],
+        taken: &BTreeSet<usize>,
+        text: &Parsed,
+    ) -> Option<Option<BTreeSet<usize>>> {
+        let lost = lost(self.today, text, self.path, self.usage);
+        if lost.is_empty() {
+            return None;
+        }
+        let takes_away = |undo: &Undo| {
+            undo.edits.iter().any(|edit| {
+                let gone = self.today.text(&edit.range);
+                words(gone).any(|at| lost.contains(&gone[at]))
+            })
+        };
+        let users: BTreeSet<usize> = (0..undos.len())
+            .filter(|at| !taken.contains(at) && takes_away(&undos[*at]))
+            .collect();
+        Some((!users.is_empty()).then_some(users))
     }
 
     /// The old file's import of a name, as a whole statement at the top level.
@@ -96,6 +137,30 @@ impl Sides<'_> {
         let has = |line: &[u8]| words(line).any(|at| line[at] == *name.as_bytes());
         old.get(undo.old.clone()).unwrap_or_default().iter().filter(top).any(|line| has(line))
     }
+}
+
+fn only_imports(parsed: &Parsed, range: std::ops::Range<usize>) -> bool {
+    let spans = parsed.imports().iter().map(|import| &import.range).chain(parsed.comments());
+    let spans: Vec<_> = spans.collect();
+    let source = parsed.source();
+    range.clone().all(|at| {
+        source[at].is_ascii_whitespace() || spans.iter().any(|span| span.contains(&at))
+    })
+}
+
+/// Names of today's top level that a text no longer has and that it, or another file, still uses.
+pub(super) fn lost<'t>(
+    today: &'t Parsed,
+    text: &'t Parsed,
+    path: &RelPath,
+    usage: &Usage,
+) -> BTreeSet<&'t [u8]> {
+    let gone = today.module_names().difference(text.module_names()).map(|name| name.as_bytes());
+    let source = text.source();
+    let used = |name: &&[u8]| {
+        usage.outside(path, name) || words(source).any(|at| source[at] == **name)
+    };
+    gone.filter(used).collect()
 }
 
 /// The text with today's signatures where a function's parameters are others than today's and its
