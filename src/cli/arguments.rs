@@ -154,11 +154,13 @@ pub(super) struct Attempts {
 }
 
 fn strategy() -> impl TypedValueParser<Value = Strategy> {
-    PossibleValuesParser::new(["direct", "removal", "history", "mixed"]).map(|name| match name.as_str() {
-        "direct" => Strategy::Direct,
-        "removal" => Strategy::Removal,
-        "history" => Strategy::History,
-        _ => Strategy::Mixed,
+    PossibleValuesParser::new(["direct", "removal", "history", "mixed"]).map(|name| {
+        match name.as_str() {
+            "direct" => Strategy::Direct,
+            "removal" => Strategy::Removal,
+            "history" => Strategy::History,
+            _ => Strategy::Mixed,
+        }
     })
 }
 

@@ -62,7 +62,9 @@ pub(super) fn hides(
     bug: &Exposed<'_>,
     tests: &Changes,
 ) -> Result<bool, Error> {
-    let Ok(verdicts) = bench.run(&bug.changes.then(tests), plan)?.verdicts else { return Ok(false) };
+    let Ok(verdicts) = bench.run(&bug.changes.then(tests), plan)?.verdicts else {
+        return Ok(false);
+    };
     let passes = |id: &TestId| verdicts.of(id) == Outcome::Passed;
     let failing: BTreeSet<TestId> = verdicts.failing().into_iter().collect();
     Ok(failing.is_subset(bug.failing)

@@ -120,10 +120,15 @@ impl Undoing {
         {
             commits.push((other, Way::All));
         }
-        match self.draft(&commits, code).or_else(|| self.draft(&commits[..1], code)) {
-            Some(draft) => Drawn::Draft(draft),
-            None => Drawn::Nothing,
+        if commits.len() > 1
+            && let Some(draft) = self.draft(&commits, code)
+        {
+            // Alone it is another bug, still to be drawn.
+            let ways = self.changes[drawn].opened.get_or_insert_default();
+            ways.left.push(way);
+            return Drawn::Draft(draft);
         }
+        self.draft(&commits[..1], code).map_or(Drawn::Nothing, Drawn::Draft)
     }
 
     /// What is left of a change to draw: hunks one by one, and all of them together.
@@ -140,9 +145,8 @@ impl Undoing {
 
     /// Another commit's change of the same file.
     fn partner(&mut self, dice: &mut Dice, drawn: usize, code: &mut Code<'_>) -> Option<usize> {
-        let is_other = |at: &usize| {
-            *at != drawn && self.changes[*at].file == self.changes[drawn].file
-        };
+        let is_other =
+            |at: &usize| *at != drawn && self.changes[*at].file == self.changes[drawn].file;
         let others: Vec<usize> = (0..self.changes.len()).filter(is_other).collect();
         let weights: Vec<f64> = others.iter().map(|at| self.changes[*at].weight).collect();
         let other = others[weighted(dice, &weights)?];
@@ -324,7 +328,8 @@ impl Undoing {
     ) -> Option<Undone> {
         let (mut bug, mut reversal) = (Changed::default(), Changed::default());
         for (path, file) in candidate.changes().iter() {
-            let bytes = |file: Option<&File>| file.map(|file| file.bytes.clone()).unwrap_or_default();
+            let bytes =
+                |file: Option<&File>| file.map(|file| file.bytes.clone()).unwrap_or_default();
             bug.add(&bytes(tree.read(path).as_ref()), &bytes(file));
         }
         let commits: Vec<_> =
@@ -332,10 +337,9 @@ impl Undoing {
         for file in commits.iter().flat_map(|it| &it.files).filter(|it| !is_test(&it.path)) {
             reversal.add(&file.new, &file.old);
         }
-        let named = commits.iter().map(|commit| UndoneCommit {
-            id: commit.id.clone(),
-            summary: commit.summary.clone(),
-        });
+        let named = commits
+            .iter()
+            .map(|commit| UndoneCommit { id: commit.id.clone(), summary: commit.summary.clone() });
         let commits: Vec<_> = named.collect();
         let similarity = similarity(&bug, &reversal);
         (!commits.is_empty()).then_some(Undone { commits, similarity })

@@ -274,7 +274,9 @@ impl<'a> Search<'a> {
     /// Whether a draft has no more syntax errors than its file has.
     fn parses(&mut self, draft: &Draft) -> bool {
         let files = self.code.files();
-        let Some(file) = files.iter().position(|file| file.path == draft.path) else { return false };
+        let Some(file) = files.iter().position(|file| file.path == draft.path) else {
+            return false;
+        };
         let errors = self.code.open(file).parsed.syntax_errors();
         self.code.language().syntax_errors(&draft.file.bytes) <= errors
     }
@@ -405,9 +407,10 @@ impl<'a> Search<'a> {
         bug: &Exposed<'_>,
     ) -> Result<Option<Changes>, Error> {
         let (tree, language) = (self.bench.harness().base(), self.code.language());
-        let older = self.undoing.as_ref().and_then(|undoing| {
-            undoing.older_tests(candidate, tree, &plan.test_files, language)
-        });
+        let older = self
+            .undoing
+            .as_ref()
+            .and_then(|undoing| undoing.older_tests(candidate, tree, &plan.test_files, language));
         if let Some(older) = older
             && hides(&self.bench, plan, bug, &older)?
         {
@@ -453,7 +456,21 @@ impl<'a> Search<'a> {
                 return Ok(Ok(injected));
             }
         }
-        Ok(Err(NotInjected { reason: reason(&self.counts), counts: self.counts }))
+        let reason = match (&self.undoing, self.counts.proposed) {
+            (Some(_), 0) => self.nothing_to_undo(),
+            _ => reason(&self.counts),
+        };
+        Ok(Err(NotInjected { reason, counts: self.counts }))
+    }
+}
+
+impl Search<'_> {
+    fn nothing_to_undo(&self) -> String {
+        let place = self.code.symbol().map(|symbol| format!(" in `{symbol}`")).unwrap_or_default();
+        format!(
+            "nothing that commits changed{place} can be undone on today's code; use another strategy or \
+             another target"
+        )
     }
 }
 

@@ -55,5 +55,7 @@ impl Opened {
 }
 
 fn refused(reason: &NoHistory) -> Error {
-    Error::usage(format!("the strategy `history` cannot be used: {reason}; or choose another strategy"))
+    Error::usage(format!(
+        "the strategy `history` cannot be used: {reason}; or choose another strategy"
+    ))
 }

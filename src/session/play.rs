@@ -121,7 +121,16 @@ impl Session {
         let opened = self.open(&request.repository, job)?;
         let history = opened.history(request.strategy, job)?;
         let wrong_book_size = opened.record.wrong_book_size()?;
-        Ok(Game { session: self, opened, history, request, target, seed, played: 0, wrong_book_size })
+        Ok(Game {
+            session: self,
+            opened,
+            history,
+            request,
+            target,
+            seed,
+            played: 0,
+            wrong_book_size,
+        })
     }
 }
 

@@ -252,8 +252,12 @@ impl Reader<'_> {
             if cancelled() {
                 return Ok(None);
             }
-            // What a partial clone or a damaged store lacks ends the history; what was read stands.
-            let Ok(commit) = id.and_then(|id| git.find_commit(id)) else { break };
+            let Ok(commit) = id.and_then(|id| git.find_commit(id)) else {
+                // What a partial clone or a damaged store lacks ends the history; what was read
+                // stands. The last commit of a shallow clone is there, but its parents are not.
+                looked_at += usize::from(self.repository.is_shallow());
+                break;
+            };
             looked_at += 1;
             if let Ok(Some(commit)) = self.commit(&commit) {
                 kept.push(commit);

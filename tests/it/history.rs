@@ -1,15 +1,16 @@
 //! Bugs out of the history of real git repositories, made by the test.
 
 use crate::bench::{Bench, bench_at, machine, path, write_tree};
-use crate::support::{git, git_init};
+use crate::cases::Home;
+use crate::support::{git, git_init, in_a_process, role};
+use crate::untouched::{assert_untouched, snapshot};
 use ssr_mcp::consistency::{self, Minima};
 use ssr_mcp::diff::Patch;
 use ssr_mcp::injector::{self, Injected, NotInjected, Request, Strategy, Target, wanted_history};
 use ssr_mcp::syntax::Languages;
-use ssr_mcp::tree::Tree;
 use ssr_mcp::workspace::{History, NoHistory, Wanted, Workspace};
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 const BASKET: &str = "\
@@ -95,7 +96,7 @@ impl Project {
         project
     }
 
-    fn root(&self) -> std::path::PathBuf {
+    fn root(&self) -> PathBuf {
         self.dir.path().canonicalize().unwrap().join("repo")
     }
 
@@ -208,7 +209,11 @@ fn request(bench: &Bench, seed: u64) -> Request {
     }
 }
 
-fn inject(bench: &Bench, request: &Request, known: &BTreeSet<String>) -> Result<Injected, NotInjected> {
+fn inject(
+    bench: &Bench,
+    request: &Request,
+    known: &BTreeSet<String>,
+) -> Result<Injected, NotInjected> {
     let known = |digest: &str| known.contains(digest);
     injector::inject(&bench.harness, &Languages::builtin(), request, &known).unwrap()
 }
@@ -216,47 +221,38 @@ fn inject(bench: &Bench, request: &Request, known: &BTreeSet<String>) -> Result<
 /// Every bug that the history gives, all of them valid.
 fn all_bugs(bench: &Bench, request: &Request) -> Vec<Injected> {
     let (mut known, mut bugs) = (BTreeSet::new(), Vec::new());
-    loop {
-        let injected = match inject(bench, request, &known) {
-            Ok(injected) => injected,
-            Err(none) => {
-                println!("{none:?}");
-                break;
-            }
-        };
-        let report =
-            consistency::check(&bench.harness, &injected.artifact, &Minima::default()).unwrap();
-        assert!(report.valid, "{}\n{report:#?}", injected.summary);
+    while let Ok(injected) = inject(bench, request, &known) {
+        check_valid(bench, &injected);
         assert!(known.insert(injected.tree_digest.clone()), "{} came twice", injected.summary);
         bugs.push(injected);
     }
     bugs
 }
 
+#[track_caller]
+fn check_valid(bench: &Bench, injected: &Injected) {
+    let minima = Minima { passing_tests: 1, ..Minima::default() };
+    let report = consistency::check(&bench.harness, &injected.artifact, &minima).unwrap();
+    assert!(report.valid, "{}\n{report:#?}", injected.summary);
+}
+
 fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).unwrap()
 }
 
+fn undoes(injected: &Injected, id: &str) -> bool {
+    let commits = &injected.origin.as_ref().unwrap().commits;
+    commits.len() == 1 && commits[0].id == id
+}
+
 #[test]
 fn fixes_are_undone_into_bugs_that_pass_every_check() {
-    let shop = shop();
-    let (rounding, empty) = (shop.rounding.clone(), shop.empty.clone());
-    let bench = shop.project.bench();
-    println!("{:?}", wanted_history(&bench.harness, &Languages::builtin()));
-    println!("{:?} {:?}", bench.harness.baseline().unwrap().reach, bench.harness.baseline().unwrap().excluded);
-    for commit in history_of(&bench).unwrap().commits {
-        println!("{} {:?}", commit.summary, commit.files.iter().map(|f| f.path.as_str()).collect::<Vec<_>>());
-    }
+    let Shop { project, rounding, empty } = shop();
+    let bench = project.bench();
     let bugs = all_bugs(&bench, &request(&bench, 1));
-    for bug in &bugs {
-        println!("{} {:?}\n{}\n{}", bug.summary, bug.origin, text(&bug.artifact.bug_inject), text(&bug.artifact.test_weaken));
-    }
     let of = |id: &str| {
-        let undoes = |bug: &&Injected| {
-            let commits = &bug.origin.as_ref().unwrap().commits;
-            commits.len() == 1 && commits[0].id == id
-        };
-        bugs.iter().find(undoes).unwrap_or_else(|| panic!("{id} was not undone"))
+        let found = bugs.iter().find(|bug| undoes(bug, id));
+        found.unwrap_or_else(|| panic!("{id} was not undone"))
     };
     let bug = of(&rounding);
     assert_eq!(bug.strategy, Strategy::History);
@@ -265,10 +261,295 @@ fn fixes_are_undone_into_bugs_that_pass_every_check() {
     assert!(patch.contains("-    return round(value)\n+    return int(value + 0.5)\n"), "{patch}");
     assert!((bug.origin.as_ref().unwrap().similarity - 1.0).abs() < 1e-9);
     // The older test lacks the assertion that the fix brought.
-    let weaken = text(&bug.artifact.test_weaken);
-    assert!(weaken.contains("\n-        self.assertEqual(money.rounded(2.5), 2)\n"), "{weaken}");
+    let weakening = text(&bug.artifact.test_weaken);
+    assert!(
+        weakening.contains("\n-        self.assertEqual(money.rounded(2.5), 2)\n"),
+        "{weakening}"
+    );
+    assert_eq!(weakening.matches("\n-   ").count(), 1, "{weakening}");
     let bug = of(&empty);
     assert!(bug.summary.contains("Fix crash of the mean"), "{}", bug.summary);
-    let weaken = text(&bug.artifact.test_weaken);
-    assert!(weaken.contains("\n-        self.assertEqual(self.basket().mean(), 0)\n"), "{weaken}");
+    let weakening = text(&bug.artifact.test_weaken);
+    assert!(
+        weakening.contains("\n-        self.assertEqual(self.basket().mean(), 0)\n"),
+        "{weakening}"
+    );
+    // A comment and a rename are nothing to undo, and nothing that is left is without its name.
+    for bug in &bugs {
+        let summaries = bug.origin.as_ref().unwrap().commits.iter().map(|it| it.summary.as_str());
+        let dull = ["say what a basket is", "rename label to text", "price is money"];
+        assert!(summaries.clone().all(|it| !dull.contains(&it)), "{}", bug.summary);
+        assert!(!text(&bug.artifact.bug_inject).contains("-CENTS"), "{}", bug.summary);
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_artifact() {
+    let bench = shop().project.bench();
+    let again = shop().project.bench();
+    let made = |bench: &Bench, seed| {
+        inject(bench, &request(bench, seed), &BTreeSet::new()).unwrap().artifact.id()
+    };
+    assert_eq!(made(&bench, 3), made(&again, 3));
+    let all: BTreeSet<String> = (0..4).map(|seed| made(&bench, seed)).collect();
+    assert!(all.len() > 1, "every seed gives the same bug");
+}
+
+#[test]
+fn a_target_confines_what_is_undone() {
+    let Shop { project, empty, .. } = shop();
+    let bench = project.bench();
+    let target = |symbol: &str| Request {
+        target: Some(Target { file: path("shop/basket.py"), symbol: Some(symbol.to_owned()) }),
+        ..request(&bench, 1)
+    };
+    let bug = inject(&bench, &target("mean"), &BTreeSet::new()).unwrap();
+    assert!(undoes(&bug, &empty), "{}", bug.summary);
+    let none = inject(&bench, &target("add"), &BTreeSet::new()).unwrap_err();
+    assert_eq!(none.counts.proposed, 0);
+    assert!(none.reason.contains("nothing that commits changed in `add`"), "{}", none.reason);
+}
+
+#[test]
+fn a_dirty_tree_is_played_on_as_it_is_and_stays_so() {
+    let Shop { project, rounding, .. } = shop();
+    // Not committed: a file under a new name, a line in front, and a change of what tests import.
+    let root = project.root();
+    std::fs::rename(root.join("shop/money.py"), root.join("shop/coins.py")).unwrap();
+    project.edit("shop/coins.py", "CENTS = 100\n", "import math\n\nCENTS = 100\n");
+    project.edit("shop/basket.py", "from shop import money", "from shop import coins as money");
+    project.edit(
+        "tests/test_money.py",
+        "from shop import money",
+        "from shop import coins as money",
+    );
+    let before = snapshot(&root);
+    let bench = project.bench();
+    let target = Some(Target { file: path("shop/coins.py"), symbol: Some("rounded".to_owned()) });
+    let bug = inject(&bench, &Request { target, ..request(&bench, 1) }, &BTreeSet::new()).unwrap();
+    assert!(undoes(&bug, &rounding), "{}", bug.summary);
+    assert_eq!(Patch::parse(&bug.artifact.bug_inject).unwrap().paths(), [path("shop/coins.py")]);
+    check_valid(&bench, &bug);
+    assert_untouched(&before, &root);
+}
+
+#[test]
+fn rust_is_undone_too_and_its_unit_tests_stay() {
+    let project = Project::new();
+    project.write(
+        "Cargo.toml",
+        "[package]\nname = \"spans\"\nversion = \"0.1.0\"\nedition = \"2021\"\n",
+    );
+    project
+        .write("Cargo.lock", "version = 4\n\n[[package]]\nname = \"spans\"\nversion = \"0.1.0\"\n");
+    project.write(
+        "src/lib.rs",
+        "pub fn overlaps(a: (u32, u32), b: (u32, u32)) -> bool {\n    a.0 <= b.1 && b.0 <= a.1\n}\n\n\
+         #[cfg(test)]\nmod tests {\n    #[test]\n    fn apart() {\n        \
+         assert!(!super::overlaps((0, 1), (3, 4)));\n    }\n}\n",
+    );
+    project.write(
+        "tests/overlaps.rs",
+        "use spans::overlaps;\n\n#[test]\nfn inside() {\n    assert!(overlaps((0, 9), (3, 4)));\n}\n\n\
+         #[test]\nfn touching() {\n    assert!(overlaps((0, 3), (2, 4)));\n}\n",
+    );
+    project.commit("start");
+    project.edit("src/lib.rs", "a.0 <= b.1 && b.0 <= a.1", "a.0 < b.1 && b.0 < a.1");
+    project.edit("src/lib.rs", "(3, 4)", "(1, 4)");
+    project.edit(
+        "tests/overlaps.rs",
+        "    assert!(overlaps((0, 3), (2, 4)));\n",
+        "    assert!(overlaps((0, 3), (2, 4)));\n    assert!(!overlaps((0, 2), (2, 4)));\n",
+    );
+    let fix = project.commit("Fix overlaps: ends are not inside");
+    let bench = project.bench();
+    let request = Request { passing_tests: 1, ..request(&bench, 1) };
+    let bug = inject(&bench, &request, &BTreeSet::new()).unwrap();
+    assert!(undoes(&bug, &fix), "{}", bug.summary);
+    let patch = text(&bug.artifact.bug_inject);
+    assert!(
+        patch.contains("+    a.0 <= b.1 && b.0 <= a.1\n") && !patch.contains("\n+        assert"),
+        "{patch}"
+    );
+    let weakening = text(&bug.artifact.test_weaken);
+    assert!(weakening.contains("\n-    assert!(!overlaps((0, 2), (2, 4)));\n"), "{weakening}");
+    check_valid(&bench, &bug);
+}
+
+/// What there is to know of the history of a directory, all its `.py` files wanted.
+fn read(root: &Path) -> Result<History, NoHistory> {
+    let state = tempfile::tempdir().unwrap();
+    let workspace = Workspace::open(root, state.path()).unwrap();
+    workspace.has_history()?;
+    let base = workspace.freeze(None).unwrap();
+    let (tests, code) = ssr_mcp::tree::Tree::paths(&base)
+        .into_iter()
+        .filter(|path| path.extension() == "py")
+        .partition(|path| path.file_name().starts_with("test_"));
+    workspace.history(&base, &Wanted { code, tests }, &|| false)
+}
+
+#[test]
+fn a_shallow_clone_gives_what_it_has_and_says_so() {
+    let shop = shop();
+    let dir = tempfile::tempdir().unwrap();
+    let url = format!("file://{}", shop.project.root().display());
+    let clone = |depth: &str| {
+        let to = dir.path().join(depth);
+        let arguments = ["clone", "--quiet", "--depth", depth, &url, to.to_str().unwrap()];
+        git(dir.path(), &arguments);
+        read(&to)
+    };
+    let history = clone("4").unwrap();
+    assert!(history.shallow);
+    assert_eq!((history.looked_at, history.commits.len()), (4, 3));
+    assert_eq!(clone("1"), Err(NoHistory::Shallow { looked_at: 1 }));
+    let whole = read(&shop.project.root()).unwrap();
+    assert!(!whole.shallow);
+    assert_eq!(whole.looked_at, 8);
+}
+
+#[test]
+fn every_lack_of_history_is_told_apart() {
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path().canonicalize().unwrap();
+    let plain = dir.join("plain");
+    write_tree(&plain, &[("a.py", b"x = 1\n")]);
+    assert_eq!(read(&plain), Err(NoHistory::NoRepository { dir: plain.clone() }));
+    let unborn = dir.join("unborn");
+    git_init(&unborn);
+    write_tree(
+        &unborn,
+        &[("a.py", b"x = 1\n"), (".gitignore", b"ignored/\n"), ("ignored/b.py", b"y = 1\n")],
+    );
+    assert_eq!(read(&unborn), Err(NoHistory::NoCommits { dir: unborn.clone() }));
+    let ignored = unborn.join("ignored");
+    assert_eq!(read(&ignored), Err(NoHistory::Ignored { dir: ignored.clone() }));
+    git(&unborn, &["add", "--all"]);
+    git(&unborn, &["commit", "--quiet", "--message", "start"]);
+    assert_eq!(read(&unborn), Err(NoHistory::NothingUsable { looked_at: 1 }));
+    write_tree(&unborn, &[(".git/refs/heads/main", b"1111111111111111111111111111111111111111\n")]);
+    assert!(matches!(read(&unborn), Err(NoHistory::Unreadable { .. })), "{:?}", read(&unborn));
+}
+
+#[test]
+fn a_part_of_a_repository_has_its_part_of_the_history() {
+    let project = Project::new();
+    project.write("app/a.py", "x = 1\n");
+    project.write("other/b.py", "y = 1\n");
+    project.commit("start");
+    project.write("app/a.py", "x = 2\n");
+    project.write("other/b.py", "y = 2\n");
+    project.commit("two");
+    let history = read(&project.root().join("app")).unwrap();
+    let [commit] = &*history.commits else { panic!("{history:?}") };
+    assert_eq!((commit.touched, commit.files.len()), (1, 1));
+    assert_eq!(commit.files[0].path, path("a.py"));
+    assert_eq!((&*commit.files[0].old, &*commit.files[0].new), (&b"x = 1\n"[..], &b"x = 2\n"[..]));
+}
+
+#[test]
+fn binary_huge_and_broad_changes_are_left_out() {
+    let project = Project::new();
+    let huge = "x = 1\n".repeat(100_000);
+    project.write("huge.py", &huge);
+    project.write("binary.py", "x = '\0'\n");
+    project.write("text.py", "x = 1\n");
+    project.commit("start");
+    project.write("huge.py", &format!("{huge}y = 2\n"));
+    project.write("binary.py", "x = '\0\0'\n");
+    project.commit("huge and binary");
+    for number in 0..120 {
+        project.write(&format!("many/f{number}.py"), "x = 1\n");
+    }
+    project.write("text.py", "x = 2\n");
+    project.commit("many");
+    project.write("text.py", "x = 3\n");
+    project.commit("one");
+    let history = read(&project.root()).unwrap();
+    let summaries: Vec<&str> = history.commits.iter().map(|it| it.summary.as_str()).collect();
+    assert_eq!((summaries, history.looked_at), (vec!["one"], 4));
+}
+
+#[test]
+fn a_repository_of_another_user_is_refused_with_the_fix() {
+    const NAME: &str = "history::a_repository_of_another_user_is_refused_with_the_fix";
+    if let Some(root) = role() {
+        let refused = read(Path::new(&root)).unwrap_err();
+        assert_eq!(refused, NoHistory::Refused { dir: PathBuf::from(&root) });
+        assert!(
+            refused.to_string().contains("git config --global --add safe.directory"),
+            "{refused}"
+        );
+        return;
+    }
+    let project = Project::new();
+    project.write("a.py", "x = 1\n");
+    project.commit("start");
+    project.write("a.py", "x = 2\n");
+    project.commit("two");
+    let root = project.root();
+    for place in [root.clone(), root.join(".git")] {
+        if let Err(error) = std::os::unix::fs::chown(&place, Some(65534), None) {
+            eprintln!("NOT RUN: {NAME} (only root can give a file away: {error})");
+            return;
+        }
+    }
+    // Where the machine's user trusts every directory, this one is not refused.
+    let mut command = in_a_process(NAME, root.to_str().unwrap());
+    let output =
+        command.env("HOME", "/nonexistent").env_remove("XDG_CONFIG_HOME").output().unwrap();
+    let text = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+    assert!(output.status.success() && text.contains("1 passed"), "{text}");
+}
+
+#[test]
+fn without_history_the_strategy_is_refused_and_the_mix_goes_on() {
+    let home = Home::new();
+    home.copy_example("ledger");
+    let run = |arguments: &[&str]| {
+        let output = home.binary().args(arguments).output().unwrap();
+        let text = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+        (output.status.code(), text)
+    };
+    let (code, said) = run(&["inject", "--strategy", "history"]);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(
+        said.contains("is not in a git repository") && said.contains("another strategy"),
+        "{said}"
+    );
+    let (code, said) = run(&["inject", "--seed", "1"]);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("playing without history: "), "{said}");
+}
+
+#[test]
+fn the_command_line_shows_what_is_undone() {
+    let Shop { project, .. } = shop();
+    let home = Home::new();
+    let root = project.root();
+    let run = |arguments: &[&str]| {
+        let output = home.binary().args(arguments).arg(&root).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(0), "{said}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let shown = run(&["inject", "--strategy", "history", "--seed", "1"]);
+    assert!(shown.contains("\n  undoes    ") && shown.contains("similarity 1"), "{shown}");
+    let played = run(&[
+        "play",
+        "--strategy",
+        "history",
+        "--seed",
+        "2",
+        "--attempts",
+        "1",
+        "--runs",
+        "1",
+        "--json",
+    ]);
+    let round: serde_json::Value = serde_json::from_str(played.lines().last().unwrap()).unwrap();
+    assert_eq!(round["strategy"], "history", "{round}");
+    assert!(round["origin"]["commits"][0]["id"].is_string(), "{round}");
+    assert!(round["origin"]["similarity"].is_f64(), "{round}");
 }

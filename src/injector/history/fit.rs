@@ -2,9 +2,9 @@
 
 use super::super::words::{Usage, words};
 use super::mapping::Undo;
-use crate::tree::RelPath;
 use crate::syntax::{Function, Language, Parsed};
 use crate::text::{Edit, apply_edits, lines};
+use crate::tree::RelPath;
 use std::collections::BTreeSet;
 
 /// Rounds in which hunks that define what others need are taken in.
@@ -24,7 +24,11 @@ pub(super) struct Sides<'a> {
 impl Sides<'_> {
     /// The hunk, and what it needs: hunks that define names it uses, and imports of such names. The
     /// hunks' indices and all edits; `None` where something stays missing.
-    pub(super) fn completed(&self, undos: &[Undo], first: usize) -> Option<(Vec<usize>, Vec<Edit>)> {
+    pub(super) fn completed(
+        &self,
+        undos: &[Undo],
+        first: usize,
+    ) -> Option<(Vec<usize>, Vec<Edit>)> {
         let mut taken = BTreeSet::from([first]);
         for _ in 0..ROUNDS {
             let edits: Vec<Edit> = taken.iter().flat_map(|at| undos[*at].edits.clone()).collect();
@@ -35,8 +39,10 @@ impl Sides<'_> {
                 continue;
             }
             let missing = self.missing(&edits, &text);
-            let (imports, hunks): (Vec<_>, Vec<_>) =
-                missing.iter().map(|name| (self.import(name), name)).partition(|(it, _)| it.is_some());
+            let (imports, hunks): (Vec<_>, Vec<_>) = missing
+                .iter()
+                .map(|name| (self.import(name), name))
+                .partition(|(it, _)| it.is_some());
             if hunks.is_empty() {
                 let lines = imports.into_iter().filter_map(|(import, _)| import);
                 let lines: BTreeSet<&[u8]> = lines.collect();
@@ -55,7 +61,8 @@ impl Sides<'_> {
     /// them.
     pub(super) fn is_imports_only(&self, undo: &Undo) -> bool {
         let taken = undo.edits.iter().all(|edit| only_imports(self.today, edit.range.clone()));
-        let start = |line: usize| lines(self.old.source()).take(line).map(<[u8]>::len).sum::<usize>();
+        let start =
+            |line: usize| lines(self.old.source()).take(line).map(<[u8]>::len).sum::<usize>();
         taken && only_imports(self.old, start(undo.old.start)..start(undo.old.end))
     }
 
@@ -63,7 +70,8 @@ impl Sides<'_> {
     /// longer has.
     fn missing(&self, edits: &[Edit], text: &Parsed) -> BTreeSet<String> {
         let used = edits.iter().flat_map(|edit| {
-            words(&edit.replacement).map(|at| String::from_utf8_lossy(&edit.replacement[at]).into_owned())
+            words(&edit.replacement)
+                .map(|at| String::from_utf8_lossy(&edit.replacement[at]).into_owned())
         });
         let had = self.old.module_names();
         used.filter(|name| had.contains(name) && !text.module_names().contains(name)).collect()
@@ -87,9 +95,8 @@ impl Sides<'_> {
                 words(gone).any(|at| lost.contains(&gone[at]))
             })
         };
-        let users: BTreeSet<usize> = (0..undos.len())
-            .filter(|at| !taken.contains(at) && takes_away(&undos[*at]))
-            .collect();
+        let users: BTreeSet<usize> =
+            (0..undos.len()).filter(|at| !taken.contains(at) && takes_away(&undos[*at])).collect();
         Some((!users.is_empty()).then_some(users))
     }
 
@@ -110,9 +117,11 @@ impl Sides<'_> {
         }
         let today = self.today;
         let top = |start: usize| today.indentation(start).is_empty();
-        let last = today.imports().iter().rev().find(|it| {
-            top(it.range.start) && today.function_at(it.range.start).is_none()
-        });
+        let last = today
+            .imports()
+            .iter()
+            .rev()
+            .find(|it| top(it.range.start) && today.function_at(it.range.start).is_none());
         let newline = today.newline();
         let text: Vec<u8> = imports.iter().flat_map(|it| [*it, newline].concat()).collect();
         let place = match last {
@@ -143,9 +152,9 @@ fn only_imports(parsed: &Parsed, range: std::ops::Range<usize>) -> bool {
     let spans = parsed.imports().iter().map(|import| &import.range).chain(parsed.comments());
     let spans: Vec<_> = spans.collect();
     let source = parsed.source();
-    range.clone().all(|at| {
-        source[at].is_ascii_whitespace() || spans.iter().any(|span| span.contains(&at))
-    })
+    range
+        .clone()
+        .all(|at| source[at].is_ascii_whitespace() || spans.iter().any(|span| span.contains(&at)))
 }
 
 /// Names of today's top level that a text no longer has and that it, or another file, still uses.
@@ -157,9 +166,8 @@ pub(super) fn lost<'t>(
 ) -> BTreeSet<&'t [u8]> {
     let gone = today.module_names().difference(text.module_names()).map(|name| name.as_bytes());
     let source = text.source();
-    let used = |name: &&[u8]| {
-        usage.outside(path, name) || words(source).any(|at| source[at] == **name)
-    };
+    let used =
+        |name: &&[u8]| usage.outside(path, name) || words(source).any(|at| source[at] == **name);
     gone.filter(used).collect()
 }
 
@@ -170,7 +178,9 @@ pub(super) fn with_signatures(today: &Parsed, text: Vec<u8>, language: &Language
     let mut edits = Vec::new();
     for function in drafted.functions() {
         let same = |other: &&Function| other.qualified == function.qualified;
-        let [now] = &today.functions().iter().filter(same).collect::<Vec<_>>()[..] else { continue };
+        let [now] = &today.functions().iter().filter(same).collect::<Vec<_>>()[..] else {
+            continue;
+        };
         if drafted.functions().iter().filter(same).count() != 1 {
             continue;
         }

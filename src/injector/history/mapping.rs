@@ -102,9 +102,10 @@ impl<'a> Lines<'a> {
         }
         if text.is_empty() {
             // Nothing is left of the last lines, so the newline before them goes, too.
-            let before = range.start.checked_sub(1).map_or(0, |at| {
-                if self.lines[at].ends_with(b"\r\n") { 2 } else { 1 }
-            });
+            let before = range
+                .start
+                .checked_sub(1)
+                .map_or(0, |at| if self.lines[at].ends_with(b"\r\n") { 2 } else { 1 });
             return Edit::new(bytes.start - before..self.len, text);
         }
         Edit::new(bytes.start..self.len, text)
@@ -128,9 +129,10 @@ pub(super) fn undo(old: &[u8], new: &[u8], today: &[u8], len: usize) -> Vec<Undo
         .filter_map(|(index, hunk)| {
             let before = index.checked_sub(1).map_or(0, |at| whole(hunks[at]).new.end);
             let after = hunks.get(index + 1).map_or(new.len(), |next| whole(next).new.start);
-            texts.exact(hunk).or_else(|| texts.moved(hunk)).or_else(|| {
-                texts.changed(hunk, before, after)
-            })
+            texts
+                .exact(hunk)
+                .or_else(|| texts.moved(hunk))
+                .or_else(|| texts.changed(hunk, before, after))
         })
         .collect()
 }

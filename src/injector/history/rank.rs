@@ -19,8 +19,10 @@ const SURE: [&str; 12] = [
     "edge case",
     "corner case",
 ];
-const LIKELY: [&str; 10] =
-    ["handle", "error", "correct", "prevent", "avoid", "missing", "ensure", "fail", "leak", "properly"];
+const LIKELY: [&str; 10] = [
+    "handle", "error", "correct", "prevent", "avoid", "missing", "ensure", "fail", "leak",
+    "properly",
+];
 /// What changes no behaviour, or much of it at once.
 const UNLIKELY: [&str; 14] = [
     "typo",

@@ -30,9 +30,8 @@ impl Changed {
 /// where the bug is exactly the reversal of all that the commits did to code, 0 where they have no
 /// line in common.
 pub(super) fn similarity(bug: &Changed, reversal: &Changed) -> f64 {
-    let shared = bug.0.iter().map(|(line, count)| {
-        reversal.0.get(line).map_or(0, |other| *count.min(other))
-    });
+    let shared =
+        bug.0.iter().map(|(line, count)| reversal.0.get(line).map_or(0, |other| *count.min(other)));
     let (shared, all) = (2 * shared.sum::<usize>(), bug.count() + reversal.count());
     let number = |count: usize| f64::from(u32::try_from(count).unwrap_or(u32::MAX));
     if all == 0 { 0.0 } else { number(shared) / number(all) }

@@ -97,7 +97,12 @@ fn comments_documentation_and_white_space_are_no_bug() {
     let new = "def f(a):\n    \"\"\"New.\"\"\"\n    # New.\n    return [a,\n            1]\n";
     let old = "def f(a):\n    \"\"\"Old.\"\"\"\n    # Old.\n    return [ a, 1 ]  # one\n\n";
     check(old, new, new, &[]);
-    check("def f(a):\n    return 'a b'\n", "def f(a):\n    return 'a  b'\n", "def f(a):\n    return 'a  b'\n", &["def f(a):\n    return 'a b'\n"]);
+    check(
+        "def f(a):\n    return 'a b'\n",
+        "def f(a):\n    return 'a  b'\n",
+        "def f(a):\n    return 'a  b'\n",
+        &["def f(a):\n    return 'a b'\n"],
+    );
 }
 
 #[test]
@@ -139,7 +144,11 @@ fn a_name_that_is_still_used_stays() {
     }
     // Nor what another file does.
     let user = ("b.py", "from a import LIMIT\n");
-    assert!(drafts(1, &[("a.py", new), user], &[("Fix", "a.py", old, new)]).iter().all(|draft| text(draft).contains("LIMIT = 3")));
+    assert!(
+        drafts(1, &[("a.py", new), user], &[("Fix", "a.py", old, new)])
+            .iter()
+            .all(|draft| text(draft).contains("LIMIT = 3"))
+    );
 }
 
 #[test]

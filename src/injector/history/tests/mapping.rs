@@ -38,7 +38,8 @@ fn lines_before_and_after_may_be_new() {
 #[test]
 fn context_may_have_changed() {
     let today = NEW.replace("start", "begin").replace("def low", "def lower").replace("end", "fin");
-    let expect = OLD.replace("start", "begin").replace("def low", "def lower").replace("end", "fin");
+    let expect =
+        OLD.replace("start", "begin").replace("def low", "def lower").replace("end", "fin");
     check(OLD, NEW, &today, &expect, &[Fit::Exact]);
 }
 
