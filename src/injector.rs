@@ -158,21 +158,32 @@ impl Strategy {
     /// What `Mixed` comes to under this seed; the others are themselves.
     #[must_use]
     pub fn sampled(self, seed: u64, has_history: bool) -> Self {
-        if self != Self::Mixed {
-            return self;
+        match (self, has_history) {
+            (Self::Mixed, true) if self.may_undo(seed) => Self::History,
+            (Self::Mixed, false) if self.may_undo(seed) => Self::Direct,
+            (Self::Mixed, _) => Self::Removal,
+            (other, _) => other,
         }
-        let other = crate::dice::Dice::new(seed).fork("strategy").below(2) == 0;
-        match (other, has_history) {
-            (false, _) => Self::Removal,
-            (true, true) => Self::History,
-            (true, false) => Self::Direct,
+    }
+
+    /// Whether this seed comes to history where there is one: else it need not be read.
+    pub fn may_undo(self, seed: u64) -> bool {
+        match self {
+            Self::History => true,
+            Self::Mixed => crate::dice::Dice::new(seed).fork("strategy").below(2) == 0,
+            Self::Direct | Self::Removal => false,
         }
     }
 }
 
-/// The files whose history the strategy looks at: code that passing tests reach, and all test files.
-pub fn wanted_history(harness: &Harness, languages: &Languages) -> Result<Wanted, Error> {
-    search::wanted_history(harness, languages)
+/// The files whose history the strategy looks at: code that passing tests reach, or the target of
+/// it, and all test files.
+pub fn wanted_history(
+    harness: &Harness,
+    languages: &Languages,
+    target: Option<&Target>,
+) -> Result<Wanted, Error> {
+    search::wanted_history(harness, languages, target)
 }
 
 /// Makes one artifact. `known` says whether a buggy tree (by digest) is in the store already.

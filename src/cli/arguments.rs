@@ -137,7 +137,7 @@ pub(super) struct Injection {
     /// Only in this file, or in this function of it; relative to the repository's root
     #[arg(long, value_name = "FILE[:SYMBOL]")]
     pub(super) target: Option<String>,
-    /// The same seed on the same tree gives the same bug [default: from the clock, and shown]
+    /// The same seed on the same tree and history gives the same bug [default: from the clock, and shown]
     #[arg(long, value_name = "N")]
     pub(super) seed: Option<u64>,
 }

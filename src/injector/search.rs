@@ -7,7 +7,7 @@ use super::draft::{Draft, Used, draw, draw_file};
 use super::hide::{Exposed, hide, hides};
 use super::history::{Drawn, Undoing};
 use super::inverse::{Noticed, combine};
-use super::{Counts, Injected, NotInjected, Request, Strategy};
+use super::{Counts, Injected, NotInjected, Request, Strategy, Target};
 use crate::artifact::Artifact;
 use crate::dice::Dice;
 use crate::diff::Patch;
@@ -109,7 +109,11 @@ fn language<'l>(harness: &Harness, languages: &'l Languages) -> Result<&'l Langu
         .ok_or_else(|| format!("there is no grammar for `{name}`, the language of the test runner"))
 }
 
-pub(super) fn wanted_history(harness: &Harness, languages: &Languages) -> Result<Wanted, Error> {
+pub(super) fn wanted_history(
+    harness: &Harness,
+    languages: &Languages,
+    target: Option<&Target>,
+) -> Result<Wanted, Error> {
     let Ok(language) = language(harness, languages) else { return Ok(Wanted::default()) };
     let baseline = harness.baseline()?;
     let tests: BTreeSet<RelPath> =
@@ -121,7 +125,9 @@ pub(super) fn wanted_history(harness: &Harness, languages: &Languages) -> Result
         test_files: &tests,
         sways: &|path| harness.runner().sways(path),
     };
-    Ok(Wanted { code: ground.code_files(), tests })
+    let mut code = ground.code_files();
+    code.retain(|path| target.is_none_or(|target| target.file == *path));
+    Ok(Wanted { code, tests })
 }
 
 struct Search<'a> {
@@ -262,13 +268,11 @@ impl<'a> Search<'a> {
         };
         let tests = self.code.files()[file].tests.clone();
         let opened = self.code.open(file);
-        match draw(&mut self.dice, self.strategy, opened, &tests, &mut self.used) {
-            Some(draft) => Drawn::Draft(draft),
-            None => {
-                self.exhausted.insert(file);
-                Drawn::Nothing
-            }
+        let drawn = draw(&mut self.dice, self.strategy, opened, &tests, &mut self.used);
+        if drawn.is_none() {
+            self.exhausted.insert(file);
         }
+        drawn.map_or(Drawn::Nothing, Drawn::Draft)
     }
 
     /// Whether a draft has no more syntax errors than its file has.

@@ -30,7 +30,8 @@ struct Arguments {
     #[serde(default)]
     #[schemars(with = "String")]
     target: Option<String>,
-    /// The same seed on the same tree gives the same bug. Default: from the clock; the answer says it.
+    /// The same seed on the same tree and history gives the same bug. Default: from the clock; the answer
+    /// says it.
     #[serde(default)]
     #[schemars(with = "u64")]
     seed: Option<u64>,

@@ -1,8 +1,8 @@
-//! Which history the injector is given: read once a verb, and only where the strategy may use it.
+//! Which history the injector is given: read once a verb, and only where the strategy comes to it.
 
 use super::open::Opened;
 use super::{Error, Job, Repository, Session};
-use crate::injector::{self, Strategy};
+use crate::injector::{self, Strategy, Target};
 use crate::workspace::{History, NoHistory};
 use std::sync::Arc;
 
@@ -21,16 +21,33 @@ impl Session {
 }
 
 impl Opened {
-    /// The history for a strategy. Where `mixed` has none it plays without, and says why.
+    /// The history, where the strategy and the seed come to it. Where `mixed` has none it plays
+    /// without, and says why. One target for all calls: it is read once.
     pub(super) fn history(
         &self,
         strategy: Strategy,
+        seed: u64,
+        target: Option<&Target>,
         job: &Job,
     ) -> Result<Option<Arc<History>>, Error> {
-        if !matches!(strategy, Strategy::History | Strategy::Mixed) {
+        if !strategy.may_undo(seed) {
             return Ok(None);
         }
-        let wanted = injector::wanted_history(&self.harness, &self.languages)
+        if let Some(known) = self.history.get() {
+            return Ok(known.clone());
+        }
+        let read = self.read_history(strategy, target, job)?;
+        Ok(self.history.get_or_init(|| read).clone())
+    }
+
+    fn read_history(
+        &self,
+        strategy: Strategy,
+        target: Option<&Target>,
+        job: &Job,
+    ) -> Result<Option<Arc<History>>, Error> {
+        job.step("reading the history");
+        let wanted = injector::wanted_history(&self.harness, &self.languages, target)
             .map_err(|error| job.failed(error))?;
         let cancelled = || job.cancel.is_cancelled();
         match self.workspace.history(self.harness.base(), &wanted, &cancelled) {

@@ -7,10 +7,10 @@ use crate::harness::{Baseline, Harness, Setup};
 use crate::runner::{Overrides, Runner};
 use crate::sandbox::Sandbox;
 use crate::syntax::Languages;
-use crate::workspace::{self, Base, Workspace};
+use crate::workspace::{self, Base, History, Workspace};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 /// Resident memory of one run of the tests, bytes.
@@ -45,6 +45,8 @@ pub(super) struct Opened {
     pub harness: Harness,
     pub record: Record,
     pub workspace: Workspace,
+    /// Once it was read: `None` where there is none to play with.
+    pub history: OnceLock<Option<Arc<History>>>,
 }
 
 impl Session {
@@ -79,7 +81,7 @@ impl Session {
         )?;
         let baseline = harness.baseline().map_err(|error| job.failed(error))?;
         name_excluded(&baseline, job);
-        Ok(Opened { languages, harness, record, workspace })
+        Ok(Opened { languages, harness, record, workspace, history: OnceLock::new() })
     }
 
     /// `open`, and the artifact to work on.

@@ -14,8 +14,6 @@ use crate::reward::{self, Scheme};
 use crate::sandbox::Tier;
 use crate::store;
 use crate::verdict::TestId;
-use crate::workspace::History;
-use std::sync::Arc;
 
 #[derive(Clone, Debug)]
 pub struct PlayRequest {
@@ -96,7 +94,6 @@ impl PlayedRound {
 pub struct Game<'a> {
     session: &'a Session,
     opened: Opened,
-    history: Option<Arc<History>>,
     request: PlayRequest,
     target: Option<Target>,
     seed: u64,
@@ -119,18 +116,8 @@ impl Session {
         let seed = request.seed.unwrap_or(self.config().seed);
         self.refuse_without_history(request.strategy, &request.repository)?;
         let opened = self.open(&request.repository, job)?;
-        let history = opened.history(request.strategy, job)?;
         let wrong_book_size = opened.record.wrong_book_size()?;
-        Ok(Game {
-            session: self,
-            opened,
-            history,
-            request,
-            target,
-            seed,
-            played: 0,
-            wrong_book_size,
-        })
+        Ok(Game { session: self, opened, request, target, seed, played: 0, wrong_book_size })
     }
 }
 
@@ -148,13 +135,15 @@ impl Game<'_> {
         self.played += 1;
         job.tell(Event::Round { number: self.played, of: self.request.rounds });
         let seed = self.seed.wrapping_add(self.played as u64 - 1);
+        let (strategy, target) = (self.request.strategy, self.target.as_ref());
+        let history = self.opened.history(strategy, seed, target, job)?;
         let rules = Rules {
             injector: injection(
                 self.request.strategy,
                 seed,
                 self.target.clone(),
                 self.request.minima,
-                self.history.clone(),
+                history,
             ),
             solver: self.session.solver(self.request.attempts, self.request.runs, seed),
             minima: self.request.minima,

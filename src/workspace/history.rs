@@ -6,6 +6,7 @@
 
 use super::base::Base;
 use super::git::{self, Repository};
+use super::listing::{RawPath, as_path};
 use crate::tree::{RelPath, Tree};
 use git2::{Delta, DiffFindOptions, DiffOptions, FileMode, Oid, Sort};
 use std::collections::{BTreeMap, BTreeSet};
@@ -171,7 +172,10 @@ fn head(root: &Path) -> Result<(Repository, Oid), NoHistory> {
 }
 
 /// From a name in the repository, at the commit that the walk has come to, to today's.
-type Names = BTreeMap<Vec<u8>, RelPath>;
+type Names = BTreeMap<RawPath, RelPath>;
+
+/// From the older name to the newer.
+type Rename = (RawPath, RawPath);
 
 /// The names at HEAD of what is wanted: its own, but for what was renamed since and not committed.
 fn today(repository: &Repository, base: &Base, wanted: &Wanted) -> Names {
@@ -190,12 +194,9 @@ fn today(repository: &Repository, base: &Base, wanted: &Wanted) -> Names {
     names
 }
 
-fn uncommitted_renames(
-    repository: &Repository,
-    names: &Names,
-) -> Result<Vec<(Vec<u8>, Vec<u8>)>, git2::Error> {
+fn uncommitted_renames(repository: &Repository, names: &Names) -> Result<Vec<Rename>, git2::Error> {
     let head = repository.git().head()?.peel_to_tree()?;
-    let is_new = |name: &Vec<u8>| head.get_path(super::listing::as_path(name)).is_err();
+    let is_new = |name: &RawPath| head.get_path(as_path(name)).is_err();
     if !names.keys().any(is_new) {
         return Ok(Vec::new());
     }
@@ -215,7 +216,7 @@ fn options(repository: &Repository) -> DiffOptions {
     options
 }
 
-fn renames(diff: &git2::Diff<'_>) -> Vec<(Vec<u8>, Vec<u8>)> {
+fn renames(diff: &git2::Diff<'_>) -> Vec<Rename> {
     let renamed = diff.deltas().filter(|delta| delta.status() == Delta::Renamed);
     renamed
         .filter_map(|delta| {

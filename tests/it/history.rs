@@ -189,7 +189,7 @@ fn shop() -> Shop {
 
 fn history_of(bench: &Bench) -> Result<History, NoHistory> {
     let harness = &bench.harness;
-    let wanted = wanted_history(harness, &Languages::builtin()).unwrap();
+    let wanted = wanted_history(harness, &Languages::builtin(), None).unwrap();
     let root = &harness.base().root;
     let state = tempfile::tempdir().unwrap();
     let workspace = Workspace::open(root, state.path()).unwrap();

@@ -2,7 +2,7 @@
 
 use super::super::words::{Usage, words};
 use super::mapping::Undo;
-use crate::syntax::{Function, Language, Parsed};
+use crate::syntax::{Function, Language, Parsed, Statement, StatementKind};
 use crate::text::{Edit, apply_edits, lines};
 use crate::tree::RelPath;
 use std::collections::BTreeSet;
@@ -34,8 +34,13 @@ impl Sides<'_> {
             let edits: Vec<Edit> = taken.iter().flat_map(|at| undos[*at].edits.clone()).collect();
             let text = apply_edits(self.today.source(), &edits).ok()?;
             let text = self.language.parse(text);
-            if let Some(users) = self.users_of_lost(undos, &taken, &text) {
-                taken.extend(users?);
+            let lost = lost(self.today, &text, self.path, self.usage);
+            if !lost.is_empty() {
+                let users = self.takers(undos, &taken, &lost);
+                if users.is_empty() {
+                    return None;
+                }
+                taken.extend(users);
                 continue;
             }
             let missing = self.missing(&edits, &text);
@@ -77,27 +82,20 @@ impl Sides<'_> {
         used.filter(|name| had.contains(name) && !text.module_names().contains(name)).collect()
     }
 
-    /// Where the text lacks a name of today's top level that is still used: the hunks that take uses of
-    /// it away. `Some(None)` where there are none that help.
-    fn users_of_lost(
+    /// The other hunks that take uses of these names away.
+    fn takers(
         &self,
         undos: &[Undo],
         taken: &BTreeSet<usize>,
-        text: &Parsed,
-    ) -> Option<Option<BTreeSet<usize>>> {
-        let lost = lost(self.today, text, self.path, self.usage);
-        if lost.is_empty() {
-            return None;
-        }
+        names: &BTreeSet<&[u8]>,
+    ) -> BTreeSet<usize> {
         let takes_away = |undo: &Undo| {
             undo.edits.iter().any(|edit| {
                 let gone = self.today.text(&edit.range);
-                words(gone).any(|at| lost.contains(&gone[at]))
+                words(gone).any(|at| names.contains(&gone[at]))
             })
         };
-        let users: BTreeSet<usize> =
-            (0..undos.len()).filter(|at| !taken.contains(at) && takes_away(&undos[*at])).collect();
-        Some((!users.is_empty()).then_some(users))
+        (0..undos.len()).filter(|at| !taken.contains(at) && takes_away(&undos[*at])).collect()
     }
 
     /// The old file's import of a name, as a whole statement at the top level.
@@ -124,17 +122,13 @@ impl Sides<'_> {
             .find(|it| top(it.range.start) && today.function_at(it.range.start).is_none());
         let newline = today.newline();
         let text: Vec<u8> = imports.iter().flat_map(|it| [*it, newline].concat()).collect();
-        let place = match last {
-            Some(import) => {
-                let rest = &today.source()[import.range.end..];
-                let line = lines(rest).next().unwrap_or_default();
-                import.range.end + if line.ends_with(b"\n") { line.len() } else { return None }
-            }
-            None => {
-                use crate::syntax::StatementKind::Docstring;
-                let first = today.statements().iter().find(|it| it.kind != Docstring)?;
-                first.range.start
-            }
+        let place = if let Some(import) = last {
+            let rest = &today.source()[import.range.end..];
+            let line = lines(rest).next().unwrap_or_default();
+            import.range.end + if line.ends_with(b"\n") { line.len() } else { return None }
+        } else {
+            let code = |it: &&Statement| it.kind != StatementKind::Docstring;
+            today.statements().iter().find(code)?.range.start
         };
         Some(Edit::new(place..place, text))
     }
@@ -164,7 +158,7 @@ pub(super) fn lost<'t>(
     path: &RelPath,
     usage: &Usage,
 ) -> BTreeSet<&'t [u8]> {
-    let gone = today.module_names().difference(text.module_names()).map(|name| name.as_bytes());
+    let gone = today.module_names().difference(text.module_names()).map(String::as_bytes);
     let source = text.source();
     let used =
         |name: &&[u8]| usage.outside(path, name) || words(source).any(|at| source[at] == **name);
@@ -196,8 +190,8 @@ pub(super) fn with_signatures(today: &Parsed, text: Vec<u8>, language: &Language
         if had == has || had.difference(&has).any(|name| needs(&name)) {
             continue;
         }
-        let head = |of: &Function| of.range.start..of.body.start;
-        edits.push(Edit::new(head(function), today.text(&head(now))));
+        let signature = |of: &Function| of.range.start..of.body.start;
+        edits.push(Edit::new(signature(function), today.text(&signature(now))));
     }
     apply_edits(drafted.source(), &edits).unwrap_or_else(|_| drafted.source().to_vec())
 }

@@ -33,7 +33,7 @@ pub(super) struct Undo {
 
 /// One text as lines that all end with a newline, so that a last line without one is no other line.
 pub(super) struct Lines<'a> {
-    lines: Vec<&'a [u8]>,
+    all: Vec<&'a [u8]>,
     /// Start of every line, and the end of the text.
     starts: Vec<usize>,
     /// Of the text before it was closed.
@@ -82,7 +82,7 @@ impl<'a> Lines<'a> {
             *end += line.len();
             Some(*end)
         }));
-        Self { lines, starts, len, ends_with_newline: closed.len() == len }
+        Self { all: lines, starts, len, ends_with_newline: closed.len() == len }
     }
 
     /// The edit that puts `new` in the place of these lines of the text as it was before it was
@@ -94,7 +94,7 @@ impl<'a> Lines<'a> {
             return Edit::new(bytes, text);
         }
         let newline = text.iter().rev().take_while(|byte| matches!(byte, b'\n' | b'\r')).take(2);
-        let newline = newline.count().min(self.starts[self.lines.len()] - self.len);
+        let newline = newline.count().min(self.starts[self.all.len()] - self.len);
         let ending = text.split_off(text.len() - newline);
         if bytes.start > self.len {
             // Behind a last line without a newline.
@@ -105,7 +105,7 @@ impl<'a> Lines<'a> {
             let before = range
                 .start
                 .checked_sub(1)
-                .map_or(0, |at| if self.lines[at].ends_with(b"\r\n") { 2 } else { 1 });
+                .map_or(0, |at| if self.all[at].ends_with(b"\r\n") { 2 } else { 1 });
             return Edit::new(bytes.start - before..self.len, text);
         }
         Edit::new(bytes.start..self.len, text)
@@ -118,8 +118,8 @@ pub(super) fn undo(old: &[u8], new: &[u8], today: &[u8], len: usize) -> Vec<Undo
     let old: Vec<&[u8]> = lines(old).collect();
     let new: Vec<&[u8]> = lines(new).collect();
     let today = Lines::of(today, len);
-    let since = line_changes(&new, &today.lines);
-    let place = places(new.len(), today.lines.len(), &since);
+    let since = line_changes(&new, &today.all);
+    let place = places(new.len(), today.all.len(), &since);
     let texts = Texts { old: &old, new: &new, today: &today, place: &place };
     let changes = line_changes(&old, &new);
     let hunks = grouped(&changes);
@@ -218,7 +218,7 @@ impl Texts<'_> {
             }
             let mut found = self
                 .today
-                .lines
+                .all
                 .windows(block.len())
                 .enumerate()
                 .filter(|(_, lines)| lines == &block)
@@ -246,7 +246,7 @@ impl Texts<'_> {
             return None;
         }
         let block = &self.new[above + 1..below];
-        let now = &self.today.lines[range.clone()];
+        let now = &self.today.all[range.clone()];
         let seen = block.iter().filter(|line| now.iter().any(|other| alike(line, other))).count();
         if block.is_empty() || seen * 2 < block.len() {
             return None;

@@ -165,4 +165,9 @@ fn mixed_is_either_by_seed() {
     assert_eq!(sampled(false), BTreeSet::from(["direct", "removal"]));
     assert_eq!(sampled(true), BTreeSet::from(["history", "removal"]));
     assert_eq!(Strategy::Direct.sampled(1, true), Strategy::Direct);
+    // Without reading it, it is known whether the history matters.
+    for seed in 0..20 {
+        let same = Strategy::Mixed.sampled(seed, true) == Strategy::Mixed.sampled(seed, false);
+        assert_eq!(Strategy::Mixed.may_undo(seed), !same);
+    }
 }
