@@ -90,7 +90,8 @@ impl Undoing {
         let of = history.commits.len();
         for (age, commit) in history.commits.iter().enumerate() {
             let place = |path: &RelPath| code.files().iter().position(|file| file.path == *path);
-            let tests = commit.files.iter().any(|file| code.is_test(&file.path));
+            let tests =
+                commit.added_tests || commit.files.iter().any(|file| code.is_test(&file.path));
             let code_files = commit.files.iter().filter(|file| !code.is_test(&file.path));
             let size = code_files.map(changed_lines).sum();
             let weight = rank::weight(commit, size, tests, age, of);

@@ -48,6 +48,8 @@ pub struct Commit {
     pub message: String,
     /// How many files it changed, of whatever kind.
     pub touched: usize,
+    /// It added a test file that is still there; such a file has no older side.
+    pub added_tests: bool,
     /// Sorted by path.
     pub files: Vec<Revision>,
 }
@@ -286,6 +288,10 @@ impl Reader<'_> {
         }
         let touched = diff.deltas().len();
         let mut files = if touched > BROAD { Vec::new() } else { self.revisions(&diff) };
+        let added_tests = diff.deltas().any(|delta| {
+            delta.status() == Delta::Added
+                && delta.new_file().path_bytes().is_some_and(|name| self.is_test(name))
+        });
         for (old, new) in renames(&diff) {
             if let Some(path) = self.names.remove(&new) {
                 self.names.insert(old, path);
@@ -298,7 +304,18 @@ impl Reader<'_> {
         let mut message = String::from_utf8_lossy(commit.message_bytes()).into_owned();
         message.truncate(message.floor_char_boundary(MESSAGE));
         let summary = message.trim_start().lines().next().unwrap_or_default().trim().to_owned();
-        Ok(Some(Commit { id: commit.id().to_string(), summary, message, touched, files }))
+        Ok(Some(Commit {
+            id: commit.id().to_string(),
+            summary,
+            message,
+            touched,
+            added_tests,
+            files,
+        }))
+    }
+
+    fn is_test(&self, name: &[u8]) -> bool {
+        self.names.get(name).is_some_and(|path| self.wanted.tests.contains(path))
     }
 
     fn revisions(&mut self, diff: &git2::Diff<'_>) -> Vec<Revision> {

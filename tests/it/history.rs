@@ -1,7 +1,8 @@
 //! Bugs out of the history of real git repositories, made by the test.
 
-use crate::bench::{Bench, bench_at, machine, path, write_tree};
+use crate::bench::{Bench, bench_at, copy, machine, path, pytest_machine, write_tree};
 use crate::cases::Home;
+use crate::fetch::{boltons_of, did_not_run};
 use crate::support::{git, git_init, in_a_process, role};
 use crate::untouched::{assert_untouched, snapshot};
 use ssr_mcp::consistency::{self, Minima};
@@ -376,6 +377,47 @@ fn rust_is_undone_too_and_its_unit_tests_stay() {
     check_valid(&bench, &bug);
 }
 
+#[test]
+fn what_a_release_of_boltons_repaired_is_undone() {
+    let (Some(before), Some(after)) = (boltons_of("26.0.0"), boltons_of("26.2.0")) else {
+        return did_not_run("boltons 26.0.0 and 26.2.0");
+    };
+    let project = Project::new();
+    copy(&before, &project.root());
+    project.commit("boltons 26.0.0");
+    // One commit a module, with its tests, as its authors made them.
+    let mut modules: Vec<String> = std::fs::read_dir(after.join("boltons"))
+        .unwrap()
+        .filter_map(|entry| {
+            entry.unwrap().file_name().to_str()?.strip_suffix(".py").map(str::to_owned)
+        })
+        .collect();
+    modules.sort();
+    for module in &modules {
+        for file in [format!("boltons/{module}.py"), format!("tests/test_{module}.py")] {
+            if after.join(&file).exists() {
+                std::fs::copy(after.join(&file), project.root().join(&file)).unwrap();
+            }
+        }
+        if !git(&project.root(), &["status", "--porcelain"]).is_empty() {
+            project.commit(&format!("{module}: repairs of 26.2.0"));
+        }
+    }
+    copy(&after, &project.root());
+    project.commit("boltons 26.2.0");
+    let root = project.root();
+    let bench = bench_at(project.dir, &root, &pytest_machine(), None);
+    let mut known = BTreeSet::new();
+    for seed in 1..=3 {
+        let bug = inject(&bench, &request(&bench, seed), &known).unwrap();
+        check_valid(&bench, &bug);
+        let origin = bug.origin.as_ref().unwrap();
+        eprintln!("{} (similarity {:.2})", bug.summary, origin.similarity);
+        assert!(origin.similarity > 0.0, "{}", bug.summary);
+        assert!(known.insert(bug.tree_digest.clone()));
+    }
+}
+
 /// What there is to know of the history of a directory, all its `.py` files wanted.
 fn read(root: &Path) -> Result<History, NoHistory> {
     let state = tempfile::tempdir().unwrap();
@@ -445,7 +487,25 @@ fn a_part_of_a_repository_has_its_part_of_the_history() {
     let [commit] = &*history.commits else { panic!("{history:?}") };
     assert_eq!((commit.touched, commit.files.len()), (1, 1));
     assert_eq!(commit.files[0].path, path("a.py"));
+    assert!(!commit.added_tests);
     assert_eq!((&*commit.files[0].old, &*commit.files[0].new), (&b"x = 1\n"[..], &b"x = 2\n"[..]));
+}
+
+#[test]
+fn a_fix_that_comes_with_a_new_test_file_is_known_as_such() {
+    let project = Project::new();
+    project.write("a.py", "x = 1\n");
+    project.commit("start");
+    project.write("a.py", "x = 2\n");
+    project.write("test_a.py", "def test_a(): pass\n");
+    project.commit("two");
+    project.write("a.py", "x = 3\n");
+    project.commit("three");
+    git(&project.root(), &["mv", "test_a.py", "test_b.py"]);
+    project.commit("rename the test");
+    let history = read(&project.root()).unwrap();
+    let added: Vec<bool> = history.commits.iter().map(|commit| commit.added_tests).collect();
+    assert_eq!(added, [false, true]);
 }
 
 #[test]

@@ -14,6 +14,7 @@ fn commit(message: &str, touched: usize) -> Commit {
         summary: message.lines().next().unwrap_or_default().to_owned(),
         message: message.to_owned(),
         touched,
+        added_tests: false,
         files: Vec::new(),
     }
 }

@@ -30,6 +30,7 @@ fn history(commits: Commits<'_>) -> Arc<History> {
         summary: (*message).to_owned(),
         message: (*message).to_owned(),
         touched: 1,
+        added_tests: false,
         files: vec![Revision {
             path: path(file),
             old: old.as_bytes().into(),
@@ -111,6 +112,23 @@ fn old_code_takes_todays_names() {
     let old = new.replace("return fmt(a)", "return fmt(a + 1)");
     let today = new.replace("fmt", "show");
     check(&old, new, &today, &[&old.replace("fmt", "show")]);
+}
+
+#[test]
+fn names_that_another_file_changed_since_are_followed() {
+    // The repair took the call away before the function got its new name, then another.
+    let new = "def f(a):\n    return str(a)\n";
+    let old = "from b import fmt\n\n\ndef f(a):\n    return fmt(a)\n";
+    let named = |name: &str| format!("def {name}(a):\n    return '%s' % a\n");
+    let (first, second, last) = (named("fmt"), named("show"), named("text"));
+    let commits = [
+        ("rename", "b.py", &*second, &*last),
+        ("rename", "b.py", &*first, &*second),
+        ("Fix", "a.py", old, new),
+    ];
+    let drafts = drafts(1, &[("a.py", new), ("b.py", &last)], &commits);
+    let texts: Vec<&str> = drafts.iter().map(text).collect();
+    assert_eq!(texts, ["from b import text\n\n\ndef f(a):\n    return text(a)\n"]);
 }
 
 #[test]
