@@ -29,6 +29,7 @@ use crate::workspace::{History, Revision};
 use fit::Sides;
 use mapping::Fit;
 use similarity::{Changed, similarity};
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -41,6 +42,8 @@ const SHOWN: usize = 60;
 pub(super) struct Undoing {
     history: Arc<History>,
     changes: Vec<FileChange>,
+    /// By commit, where it was asked for.
+    renamed: Vec<OnceCell<renames::Renames>>,
 }
 
 /// A commit's change of one code file.
@@ -102,7 +105,8 @@ impl Undoing {
                 changes.push(FileChange { commit: age, revision, file, weight, opened: None });
             }
         }
-        Self { history, changes }
+        let renamed = vec![OnceCell::new(); of];
+        Self { history, changes, renamed }
     }
 
     /// Whether any commit changed a file that may be edited.
@@ -169,8 +173,8 @@ impl Undoing {
         let language = code.language().clone();
         let symbol = code.symbol().map(str::to_owned);
         let (opened, usage) = code.open_with_usage(change.file);
-        let (old, new) = under_todays_names(revision, &opened.file.bytes);
-        let since = self.renames_since(change.commit, &old, &new, usage);
+        let (old, new) = under_todays_names(revision, &opened.parsed, &language);
+        let since = self.renames_since(change.commit, (&old, &new), usage, &language);
         let (old, new) = (renames::applied(&old, &since), renames::applied(&new, &since));
         let today = mapping::closed(&opened.file.bytes, opened.parsed.newline());
         let undos = mapping::undo(&old, &new, &today, opened.file.bytes.len());
@@ -204,40 +208,48 @@ impl Undoing {
         Ways { units, hunks, left }
     }
 
-    /// Names that the commit took out of `old` and nothing in the repository has any more, with the names that the
-    /// commit and those since have put in their place.
+    /// Names in the lines that the commit changed and that nothing in the repository has any more, with
+    /// the names that this commit and those since have put in their place.
     fn renames_since(
         &self,
         commit: usize,
-        old: &[u8],
-        new: &[u8],
+        (old, new): (&[u8], &[u8]),
         usage: &Usage,
+        language: &Language,
     ) -> renames::Renames {
-        let mut found = renames::Renames::new();
-        let removed = removed(old, new).concat();
+        let changed = [removed(old, new).concat(), removed(new, old).concat()].concat();
         let gone = |word: &&[u8]| !usage.has(word);
-        let gone: BTreeSet<&[u8]> = words(&removed).map(|at| &removed[at]).filter(gone).collect();
-        if gone.is_empty() {
-            return found;
-        }
-        let mut current: Vec<(Vec<u8>, Vec<u8>)> =
+        let gone: BTreeSet<&[u8]> = words(&changed).map(|at| &changed[at]).filter(gone).collect();
+        let mut followed: Vec<(Vec<u8>, Vec<u8>)> =
             gone.iter().map(|word| (word.to_vec(), word.to_vec())).collect();
-        for later in self.history.commits[..=commit].iter().rev() {
-            for file in &later.files {
-                let has = |name: &[u8], text: &[u8]| words(text).any(|at| text[at] == *name);
-                if !current.iter().any(|(_, name)| has(name, &file.old)) {
-                    continue;
-                }
-                let renamed = renames::between(&file.old, &file.new);
-                for (_, name) in &mut current {
-                    if let Some(new) = renamed.get(name) {
-                        name.clone_from(new);
-                    }
+        for later in (0..=commit).rev() {
+            let has = |name: &[u8], text: &[u8]| words(text).any(|at| text[at] == *name);
+            for (_, name) in &mut followed {
+                let files = &self.history.commits[later].files;
+                if files.iter().any(|file| has(name, &file.old) && !has(name, &file.new))
+                    && let Some(new) = self.renames_of(later, language).get(name)
+                {
+                    name.clone_from(new);
                 }
             }
         }
-        found.extend(current.into_iter().filter(|(old, new)| old != new && usage.has(new)));
-        found
+        followed.into_iter().filter(|(old, new)| old != new && usage.has(new)).collect()
+    }
+
+    /// The names that a commit replaced, over all its files.
+    fn renames_of(&self, commit: usize, language: &Language) -> &renames::Renames {
+        self.renamed[commit].get_or_init(|| {
+            let files = &self.history.commits[commit].files;
+            let given = |side: fn(&Revision) -> &Arc<[u8]>| -> renames::Names {
+                files
+                    .iter()
+                    .flat_map(|file| renames::given(&language.parse(side(file).clone())))
+                    .collect()
+            };
+            let (from, to) = (given(|file| &file.old), given(|file| &file.new));
+            let all = files.iter().flat_map(|file| renames::between(&file.old, &file.new));
+            renames::of_own_names(all.collect(), &from, &to)
+        })
     }
 
     /// The changes undone together, all of one file; `None` where they get in each other's way or
@@ -357,10 +369,19 @@ impl FileChange {
 
 /// The commit's two sides, closed, with today's newlines and the names that today's file has for
 /// theirs.
-fn under_todays_names(revision: &Revision, today: &[u8]) -> (Vec<u8>, Vec<u8>) {
-    let side = |text: &[u8]| mapping::with_newlines_of(today, &mapping::closed(text, b"\n"));
+fn under_todays_names(
+    revision: &Revision,
+    today: &Parsed,
+    language: &Language,
+) -> (Vec<u8>, Vec<u8>) {
+    let side =
+        |text: &[u8]| mapping::with_newlines_of(today.source(), &mapping::closed(text, b"\n"));
     let (old, new) = (side(&revision.old), side(&revision.new));
-    let renamed = renames::between(&new, today);
+    let mut renamed = renames::between(&new, today.source());
+    if !renamed.is_empty() {
+        let from = renames::given(&language.parse(new.clone()));
+        renamed = renames::of_own_names(renamed, &from, &renames::given(today));
+    }
     (renames::applied(&old, &renamed), renames::applied(&new, &renamed))
 }
 

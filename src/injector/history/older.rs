@@ -25,6 +25,8 @@ pub(super) fn tests(
             let closed = mapping::closed(&today.bytes, b"\n");
             let old = mapping::with_newlines_of(&closed, &mapping::closed(&revision.old, b"\n"));
             let new = mapping::with_newlines_of(&closed, &mapping::closed(&revision.new, b"\n"));
+            // Tests name what other files give, so that every rename counts; a wrong one shows when the
+            // weakened tests run.
             let renamed = renames::between(&new, &closed);
             let (old, new) = (renames::applied(&old, &renamed), renames::applied(&new, &renamed));
             let undone = mapping::undo(&old, &new, &closed, today.bytes.len());

@@ -2,6 +2,7 @@
 
 use super::super::words::words;
 use crate::diff::line_changes;
+use crate::syntax::Parsed;
 use crate::text::lines;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -55,6 +56,27 @@ fn replaced<'a>(one: &'a [u8], other: &'a [u8]) -> Option<Vec<(&'a [u8], &'a [u8
 
 fn names(text: &[u8]) -> BTreeSet<&[u8]> {
     words(text).map(|at| &text[at]).collect()
+}
+
+/// Only names that the code itself gives: what else gave way, a library's function or a field, was
+/// no rename but a change of what is done.
+pub(super) fn of_own_names(renames: Renames, from: &Names, to: &Names) -> Renames {
+    renames.into_iter().filter(|(old, new)| from.contains(old) && to.contains(new)).collect()
+}
+
+pub(super) type Names = BTreeSet<Vec<u8>>;
+
+/// The names that a file gives: of functions, parameters, locals, and at its top level, but not by
+/// importing them.
+pub(super) fn given(parsed: &Parsed) -> Names {
+    let functions = parsed.functions();
+    let imported: BTreeSet<&str> =
+        parsed.imports().iter().flat_map(|import| &import.names).map(String::as_str).collect();
+    let top = parsed.module_names().iter().map(String::as_str);
+    let top = top.filter(|name| !imported.contains(name));
+    let inner = (0..functions.len()).flat_map(|function| parsed.names_in(function));
+    let names = functions.iter().map(|function| function.name.as_str()).chain(inner).chain(top);
+    names.map(|name| name.as_bytes().to_vec()).collect()
 }
 
 /// The text with every such name replaced.

@@ -177,9 +177,12 @@ fn a_signature_stays_as_callers_know_it() {
 }
 
 #[test]
-fn a_rename_is_not_undone() {
+fn a_rename_is_not_undone_but_a_call_of_something_else_is() {
     let new = "def g(a):\n    return a\n";
     check("def f(a):\n    return a\n", new, new, &[]);
+    let new = "from math import ceil\n\n\ndef f(a):\n    return ceil(a)\n";
+    let old = new.replace("ceil", "floor");
+    check(&old, new, new, &[&old]);
 }
 
 #[test]
