@@ -13,6 +13,7 @@
 //! stays. A bug that deletes a module and mends its importers can never pass the inverse mutation
 //! check: with an importer restored alone, it would import what is not there.
 
+mod begin;
 mod bench;
 mod candidate;
 mod choice;
@@ -183,7 +184,7 @@ pub fn wanted_history(
     languages: &Languages,
     target: Option<&Target>,
 ) -> Result<Wanted, Error> {
-    search::wanted_history(harness, languages, target)
+    begin::wanted_history(harness, languages, target)
 }
 
 /// Makes one artifact. `known` says whether a buggy tree (by digest) is in the store already.
@@ -193,5 +194,5 @@ pub fn inject(
     request: &Request,
     known: &dyn Fn(&str) -> bool,
 ) -> Result<Result<Injected, NotInjected>, Error> {
-    search::search(harness, languages, request, known)
+    begin::search(harness, languages, request, known)
 }

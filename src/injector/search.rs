@@ -2,20 +2,18 @@
 
 use super::bench::{Bench, Plan};
 use super::candidate::Candidate;
-use super::code::{Code, Ground};
+use super::code::Code;
 use super::draft::{Draft, Used, draw, draw_file};
 use super::hide::{Exposed, hide, hides};
 use super::history::{Drawn, Undoing};
 use super::inverse::{Noticed, combine};
-use super::{Counts, Injected, NotInjected, Request, Strategy, Target};
+use super::{Counts, Injected, NotInjected, Request, Strategy};
 use crate::artifact::Artifact;
 use crate::dice::Dice;
 use crate::diff::Patch;
-use crate::harness::{Error, Harness};
-use crate::syntax::{Language, Languages};
+use crate::harness::Error;
 use crate::tree::{Changes, RelPath};
 use crate::verdict::{Outcome, TestId};
-use crate::workspace::Wanted;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -29,108 +27,7 @@ const IDLE: usize = 400;
 /// How often every site may be drawn on again once all have been.
 const PASSES: usize = 3;
 
-/// Where the mix comes to history and history to nothing, code is removed instead.
-pub(super) fn search(
-    harness: &Harness,
-    languages: &Languages,
-    request: &Request,
-    known: &dyn Fn(&str) -> bool,
-) -> Result<Result<Injected, NotInjected>, Error> {
-    let strategy = request.sampled();
-    let found = search_by(strategy, harness, languages, request, known)?;
-    match (request.strategy, strategy, found) {
-        (Strategy::Mixed, Strategy::History, Err(_)) => {
-            search_by(Strategy::Removal, harness, languages, request, known)
-        }
-        (_, _, found) => Ok(found),
-    }
-}
-
-fn search_by(
-    strategy: Strategy,
-    harness: &Harness,
-    languages: &Languages,
-    request: &Request,
-    known: &dyn Fn(&str) -> bool,
-) -> Result<Result<Injected, NotInjected>, Error> {
-    let none = |reason: String| Ok(Err(NotInjected { reason, counts: Counts::default() }));
-    let language = match language(harness, languages) {
-        Ok(language) => language,
-        Err(reason) => return none(reason),
-    };
-    if request.target.is_some() && request.changed_files > 1 {
-        return none(format!(
-            "a target is one file, but {} changed files are asked for; leave one of the two out",
-            request.changed_files
-        ));
-    }
-    let bench = Bench::new(harness, request.passing_tests)?;
-    let baseline = harness.baseline()?;
-    let test_files = bench.test_files().clone();
-    let ground = Ground {
-        tree: harness.base(),
-        language,
-        reach: &baseline.reach,
-        test_files: &test_files,
-        sways: &|path| harness.runner().sways(path),
-    };
-    let code = match Code::survey(&ground, strategy, request.target.as_ref()) {
-        Ok(code) => code,
-        Err(reason) => return none(reason),
-    };
-    if code.files().len() < request.changed_files {
-        return none(format!(
-            "passing tests reach {} code files, fewer than the {} that a bug must change",
-            code.files().len(),
-            request.changed_files
-        ));
-    }
-    let undoing = match (strategy, &request.history) {
-        (Strategy::History, Some(history)) => Some(Undoing::new(history.clone(), &code)),
-        (Strategy::History, None) => {
-            return none("there is no history to undo; use another strategy".to_owned());
-        }
-        _ => None,
-    };
-    if undoing.as_ref().is_some_and(Undoing::is_empty) {
-        return none(
-            "no commit that was looked at changed the code that may be edited; use another strategy or \
-             another target"
-                .to_owned(),
-        );
-    }
-    Search::new(bench, code, strategy, undoing, request, known).play()
-}
-
-fn language<'l>(harness: &Harness, languages: &'l Languages) -> Result<&'l Language, String> {
-    let name = harness.runner().language();
-    languages
-        .by_name(name)
-        .ok_or_else(|| format!("there is no grammar for `{name}`, the language of the test runner"))
-}
-
-pub(super) fn wanted_history(
-    harness: &Harness,
-    languages: &Languages,
-    target: Option<&Target>,
-) -> Result<Wanted, Error> {
-    let Ok(language) = language(harness, languages) else { return Ok(Wanted::default()) };
-    let baseline = harness.baseline()?;
-    let tests: BTreeSet<RelPath> =
-        harness.runner().test_files(harness.base()).into_iter().collect();
-    let ground = Ground {
-        tree: harness.base(),
-        language,
-        reach: &baseline.reach,
-        test_files: &tests,
-        sways: &|path| harness.runner().sways(path),
-    };
-    let mut code = ground.code_files();
-    code.retain(|path| target.is_none_or(|target| target.file == *path));
-    Ok(Wanted { code, tests })
-}
-
-struct Search<'a> {
+pub(super) struct Search<'a> {
     bench: Bench<'a>,
     code: Code<'a>,
     strategy: Strategy,
@@ -169,7 +66,7 @@ enum Reaction {
 }
 
 impl<'a> Search<'a> {
-    fn new(
+    pub(super) fn new(
         bench: Bench<'a>,
         code: Code<'a>,
         strategy: Strategy,
@@ -196,7 +93,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    fn play(mut self) -> Result<Result<Injected, NotInjected>, Error> {
+    pub(super) fn play(mut self) -> Result<Result<Injected, NotInjected>, Error> {
         let mut wanted = self.wanted_files();
         for ran in 0..self.request.candidates {
             if self.bench.harness().cancel().is_cancelled() {
