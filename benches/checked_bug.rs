@@ -73,6 +73,7 @@ fn measure(repo: &Path, scratch: &Path, bugs: usize, files: usize) -> anyhow::Re
             failing_tests: minima.failing_tests,
             passing_tests: minima.passing_tests,
             candidates: 60,
+            history: None,
         };
         let (start, runs) = (cpu_seconds(&harness, sandbox), harness.spent());
         let injected =

@@ -22,6 +22,7 @@ pub use refusal::Refusal;
 
 use crate::tree::{Changes, RelPath, Tree};
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 /// The most bytes that a patch may have.
 pub const MAX_BYTES: usize = 16 << 20;
@@ -81,6 +82,20 @@ pub enum Mode {
 pub struct ModeChange {
     pub old: Mode,
     pub new: Mode,
+}
+
+/// Lines of an old text that lines of a new one take the place of, counted from 0. One of the ranges
+/// may be empty: it then stands at the place between two lines.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LineChange {
+    pub old: Range<usize>,
+    pub new: Range<usize>,
+}
+
+/// What differs between two lists of lines, ascending; at least one equal line stands between two
+/// changes. The least difference, as in [`Patch::between`].
+pub fn line_changes(old: &[&[u8]], new: &[&[u8]]) -> Vec<LineChange> {
+    make::line_changes(old, new)
 }
 
 impl Patch {

@@ -11,7 +11,7 @@
 use crate::artifact::Artifact;
 use crate::consistency::{self, Minima, Parent, Report};
 use crate::harness::{Error, Harness};
-use crate::injector::{self, Counts, Injected, NotInjected, Strategy};
+use crate::injector::{self, Counts, Injected, NotInjected, Strategy, Undone};
 use crate::reward::Scheme;
 use crate::solver::{self, Attempt};
 use crate::syntax::Languages;
@@ -54,6 +54,8 @@ pub struct Round {
     /// Empty where there is no bug.
     pub tree_digest: String,
     pub counts: Counts,
+    /// The commits that the bug undoes.
+    pub origin: Option<Undone>,
     pub report: Option<Report>,
     pub attempts: Vec<Attempt>,
     /// `None` where nobody injected the bug.
@@ -192,10 +194,11 @@ fn begun(injected: Result<Injected, NotInjected>, rules: &Rules, invalid: f64) -
             kind: Kind::Bug,
             bug_order: FIRST_ORDER,
             artifact: None,
-            strategy: rules.injector.strategy.sampled(rules.injector.seed),
+            strategy: rules.injector.sampled(),
             summary: reason,
             tree_digest: String::new(),
             counts,
+            origin: None,
             report: None,
             attempts: Vec::new(),
             inject_reward: Some(invalid),
@@ -214,6 +217,7 @@ fn with(bug: Injected, inject_reward: Option<f64>) -> Round {
         summary: bug.summary,
         tree_digest: bug.tree_digest,
         counts: bug.counts,
+        origin: bug.origin,
         report: None,
         attempts: Vec::new(),
         inject_reward,

@@ -1,4 +1,5 @@
-//! Strategies that make an artifact from a repository: structural edits, removal, and their mix.
+//! Strategies that make an artifact from a repository: structural edits, removal, commits undone, and
+//! their mix.
 //!
 //! A *draft* is one code file with a few edits; a *candidate* is one draft or several of different
 //! files. Candidates are drawn by seed alone, so the same seed on the same repository state gives
@@ -12,6 +13,7 @@
 //! stays. A bug that deletes a module and mends its importers can never pass the inverse mutation
 //! check: with an importer restored alone, it would import what is not there.
 
+mod begin;
 mod bench;
 mod candidate;
 mod choice;
@@ -19,6 +21,7 @@ mod code;
 mod direct;
 mod draft;
 mod hide;
+mod history;
 mod inverse;
 mod locate;
 mod names;
@@ -35,6 +38,8 @@ use crate::artifact::Artifact;
 use crate::harness::{Error, Harness};
 use crate::syntax::Languages;
 use crate::tree::RelPath;
+use crate::workspace::{History, Wanted};
+use std::sync::Arc;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -43,7 +48,9 @@ pub enum Strategy {
     Direct,
     /// Hunks, bodies or files deleted, callers fixed so that the rest still runs.
     Removal,
-    /// Direct or removal, by seed.
+    /// What commits changed, undone on today's code.
+    History,
+    /// Removal or history by seed; direct or removal where there is no history.
     Mixed,
 }
 
@@ -60,6 +67,16 @@ pub struct Request {
     pub passing_tests: usize,
     /// Most candidate bugs that are run before giving up.
     pub candidates: usize,
+    /// What the commits changed; `None` where there is none, or none may be used.
+    pub history: Option<Arc<History>>,
+}
+
+impl Request {
+    /// The strategy that the seed comes to.
+    #[must_use]
+    pub fn sampled(&self) -> Strategy {
+        self.strategy.sampled(self.seed, self.history.is_some())
+    }
 }
 
 /// Where to inject.
@@ -91,13 +108,34 @@ pub struct Counts {
 #[derive(Clone, Debug)]
 pub struct Injected {
     pub artifact: Artifact,
-    /// Never `Mixed`: what was sampled.
+    /// Never `Mixed`: what made it.
     pub strategy: Strategy,
     /// Digest of the buggy tree's changes: equal for equal bugs.
     pub tree_digest: String,
     /// One line for people: operators and places.
     pub summary: String,
     pub counts: Counts,
+    /// The commits that it undoes; `None` for the other strategies.
+    pub origin: Option<Undone>,
+}
+
+/// The commits that a bug undoes.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, schemars::JsonSchema)]
+pub struct Undone {
+    /// Newest first.
+    pub commits: Vec<UndoneCommit>,
+    /// How close the bug is to them, 0 to 1: twice the changed lines that the bug and the commits'
+    /// reversal have in common, by the changed lines of both. Code files that still exist count; white
+    /// space around lines does not. 1: the bug is the exact reversal.
+    pub similarity: f64,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
+pub struct UndoneCommit {
+    /// In hexadecimal.
+    pub id: String,
+    /// The first line of its message.
+    pub summary: String,
 }
 
 /// No bug came out. A value: the counts say why.
@@ -113,21 +151,40 @@ impl Strategy {
         match self {
             Self::Direct => "direct",
             Self::Removal => "removal",
+            Self::History => "history",
             Self::Mixed => "mixed",
         }
     }
 
     /// What `Mixed` comes to under this seed; the others are themselves.
     #[must_use]
-    pub fn sampled(self, seed: u64) -> Self {
-        match self {
-            Self::Mixed if crate::dice::Dice::new(seed).fork("strategy").below(2) == 0 => {
-                Self::Direct
-            }
-            Self::Mixed => Self::Removal,
-            other => other,
+    pub fn sampled(self, seed: u64, has_history: bool) -> Self {
+        match (self, has_history) {
+            (Self::Mixed, true) if self.may_undo(seed) => Self::History,
+            (Self::Mixed, false) if self.may_undo(seed) => Self::Direct,
+            (Self::Mixed, _) => Self::Removal,
+            (other, _) => other,
         }
     }
+
+    /// Whether this seed comes to history where there is one: else it need not be read.
+    pub fn may_undo(self, seed: u64) -> bool {
+        match self {
+            Self::History => true,
+            Self::Mixed => crate::dice::Dice::new(seed).fork("strategy").below(2) == 0,
+            Self::Direct | Self::Removal => false,
+        }
+    }
+}
+
+/// The files whose history the strategy looks at: code that passing tests reach, or the target of
+/// it, and all test files.
+pub fn wanted_history(
+    harness: &Harness,
+    languages: &Languages,
+    target: Option<&Target>,
+) -> Result<Wanted, Error> {
+    begin::wanted_history(harness, languages, target)
 }
 
 /// Makes one artifact. `known` says whether a buggy tree (by digest) is in the store already.
@@ -137,5 +194,5 @@ pub fn inject(
     request: &Request,
     known: &dyn Fn(&str) -> bool,
 ) -> Result<Result<Injected, NotInjected>, Error> {
-    search::search(harness, languages, request, known)
+    begin::search(harness, languages, request, known)
 }

@@ -10,6 +10,7 @@ mod error;
 mod folder;
 mod game;
 mod grade;
+mod history;
 mod inject;
 mod job;
 mod open;

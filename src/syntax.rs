@@ -11,6 +11,7 @@ mod language;
 mod languages;
 mod layout;
 mod model;
+mod outline;
 mod parsed;
 mod roles;
 pub mod structural;

@@ -11,6 +11,7 @@ mod error;
 mod files;
 mod freeze;
 mod git;
+mod history;
 mod known;
 mod listing;
 mod prune;
@@ -26,6 +27,7 @@ pub use base::{Base, Drift};
 pub use error::Error;
 pub use freeze::Freezing;
 pub use git::{Head, Vcs};
+pub use history::{Commit, History, NoHistory, Revision, Wanted};
 pub use report::FreezeReport;
 pub use upkeep::{OldBase, Upkeep, size as disk_size, states};
 
@@ -63,5 +65,21 @@ impl Workspace {
     /// The version control around the root; `None` for a plain folder.
     pub fn vcs(&self) -> Result<Option<Vcs>, Error> {
         git::describe(&self.root)
+    }
+
+    /// Whether there is a history that may be read; the reason where there is none.
+    pub fn has_history(&self) -> Result<(), NoHistory> {
+        history::readable(&self.root)
+    }
+
+    /// What commits changed in files of `base`; newest first, bounded. `cancelled` is asked now and
+    /// then.
+    pub fn history(
+        &self,
+        base: &Base,
+        wanted: &Wanted,
+        cancelled: &dyn Fn() -> bool,
+    ) -> Result<History, NoHistory> {
+        history::read(&self.root, base, wanted, cancelled)
     }
 }

@@ -132,13 +132,14 @@ impl Least {
 /// Where and how a bug is put in.
 #[derive(Debug, Args)]
 pub(super) struct Injection {
-    /// direct: structural edits; removal: code deleted, callers fixed; mixed: one of them, by seed
+    /// direct: structural edits; removal: code deleted, callers fixed; history: what a commit changed
+    /// is undone; mixed: removal or history by seed, direct or removal where there is no history
     #[arg(long, default_value = "mixed", value_parser = strategy())]
     pub(super) strategy: Strategy,
     /// Only in this file, or in this function of it; relative to the repository's root
     #[arg(long, value_name = "FILE[:SYMBOL]")]
     pub(super) target: Option<String>,
-    /// The same seed on the same tree gives the same bug [default: from the clock, and shown]
+    /// The same seed on the same tree and history gives the same bug [default: from the clock, and shown]
     #[arg(long, value_name = "N")]
     pub(super) seed: Option<u64>,
 }
@@ -155,10 +156,13 @@ pub(super) struct Attempts {
 }
 
 fn strategy() -> impl TypedValueParser<Value = Strategy> {
-    PossibleValuesParser::new(["direct", "removal", "mixed"]).map(|name| match name.as_str() {
-        "direct" => Strategy::Direct,
-        "removal" => Strategy::Removal,
-        _ => Strategy::Mixed,
+    PossibleValuesParser::new(["direct", "removal", "history", "mixed"]).map(|name| {
+        match name.as_str() {
+            "direct" => Strategy::Direct,
+            "removal" => Strategy::Removal,
+            "history" => Strategy::History,
+            _ => Strategy::Mixed,
+        }
     })
 }
 

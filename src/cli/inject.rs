@@ -49,6 +49,7 @@ fn show(answer: &InjectAnswer) -> String {
     let strategy = crate::session::name(answer.strategy);
     let mut lines =
         vec![format!("  bug       {}  {}", table::short(&report.artifact), answer.summary)];
+    lines.extend(answer.origin.iter().flat_map(table::undone));
     lines.extend(table::checks(&report.checks));
     let valid = if answer.valid { "valid" } else { "not valid" };
     lines.push(format!("{valid} (strategy {strategy}, seed {})", answer.seed));

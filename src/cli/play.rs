@@ -135,6 +135,7 @@ fn show(round: &PlayedRound) -> String {
         return lines.join("\n");
     };
     lines.push(format!("  bug       {}  {}", table::short(artifact), round.summary));
+    lines.extend(round.origin.iter().flat_map(table::undone));
     let passed = round.checks.iter().filter(|check| check.passed).count();
     match round.failed_check.map(crate::session::name) {
         None if round.checks.is_empty() => {}

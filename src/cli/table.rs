@@ -1,5 +1,6 @@
 //! Small pieces of text that several commands show.
 
+use crate::injector::Undone;
 use crate::session::{self, AttemptLine, CheckLine};
 
 /// Lines of columns padded to their widest cell; the last one is not padded.
@@ -64,6 +65,17 @@ pub(super) fn number(value: f64) -> String {
     let text = format!("{value:.3}");
     let text = text.trim_end_matches('0').trim_end_matches('.');
     if text == "-0" { "0".to_owned() } else { text.to_owned() }
+}
+
+/// `  undoes    1a2b3c4d9e0f  Round halves to even`, one line a commit, and how closely.
+pub(super) fn undone(origin: &Undone) -> Vec<String> {
+    let line = |(at, commit): (usize, &crate::injector::UndoneCommit)| {
+        let head = if at == 0 { "  undoes    " } else { "            " };
+        format!("{head}{}  {}", short(&commit.id), commit.summary)
+    };
+    let mut lines: Vec<String> = origin.commits.iter().enumerate().map(line).collect();
+    lines.push(format!("            similarity {}", number(origin.similarity)));
+    lines
 }
 
 pub(super) fn short(id: &str) -> &str {

@@ -1,11 +1,10 @@
 //! Two states of a tree to the patch between them.
 
 use super::hunk::Line;
-use super::{FilePatch, Hunk, Kind, Mode, ModeChange, Patch};
+use super::{FilePatch, Hunk, Kind, LineChange as Piece, Mode, ModeChange, Patch};
 use crate::text;
 use crate::tree::{Changes, File, RelPath, Tree};
 use std::collections::BTreeMap;
-use std::ops::Range;
 
 const CONTEXT: usize = 3;
 
@@ -34,13 +33,6 @@ fn file(path: &RelPath, old: Option<&File>, new: Option<&File>) -> Option<FilePa
     };
     let bytes = |file: Option<&File>| file.map(|file| file.bytes.clone()).unwrap_or_default();
     Some(FilePatch { kind, hunks: hunks(&bytes(old), &bytes(new), MOST_COMPARED) })
-}
-
-/// Lines of the old side that lines of the new side take the place of.
-#[derive(Clone)]
-struct Piece {
-    old: Range<usize>,
-    new: Range<usize>,
 }
 
 impl Piece {
@@ -77,6 +69,10 @@ fn hunk(old: &[&[u8]], new: &[&[u8]], group: &[Piece]) -> Hunk {
     }
     lines.extend(old[done..].iter().take(CONTEXT).map(|line| Line::Context(line.to_vec())));
     Hunk { at, lines }
+}
+
+pub(super) fn line_changes(old: &[&[u8]], new: &[&[u8]]) -> Vec<Piece> {
+    differences(old, new, MOST_COMPARED)
 }
 
 /// What differs, ascending; at least one equal line stands between two pieces.

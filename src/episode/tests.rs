@@ -47,6 +47,7 @@ fn a_round_without_a_bug_is_invalid_and_says_why() {
             failing_tests: 1,
             passing_tests: 5,
             candidates: 10,
+            history: None,
         },
         solver: solver::Request { attempts: 8, seed: 3, runs: Some(10), parallel: 1 },
         minima: Minima::default(),

@@ -28,6 +28,13 @@ impl Candidate {
         self.drafts.iter().flat_map(|draft| draft.tests.iter().cloned()).collect()
     }
 
+    /// The commits that it undoes, by their place in the history; sorted.
+    pub(super) fn commits(&self) -> Vec<usize> {
+        let all: BTreeSet<usize> =
+            self.drafts.iter().flat_map(|draft| draft.commits.iter().copied()).collect();
+        all.into_iter().collect()
+    }
+
     /// One line for people.
     pub(super) fn summary(&self, strategy: Strategy) -> String {
         let places: Vec<&str> =

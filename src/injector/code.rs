@@ -18,6 +18,8 @@ pub(super) struct Code<'a> {
     entered: &'a crate::harness::Entered,
     opened: BTreeMap<usize, Opened>,
     usage: Option<Usage>,
+    /// The runner's test files.
+    test_files: BTreeSet<RelPath>,
 }
 
 /// A code file and the test files that may execute it.
@@ -84,6 +86,11 @@ impl Ground<'_> {
             || (self.sways)(path)
     }
 
+    /// The paths of the code files that passing tests reach.
+    pub(super) fn code_files(&self) -> BTreeSet<RelPath> {
+        self.reached().into_iter().map(|file| file.path).collect()
+    }
+
     /// The code files that passing tests reach, sorted.
     fn reached(&self) -> Vec<Reached> {
         self.reach
@@ -130,6 +137,7 @@ impl<'a> Code<'a> {
             entered: ground.entered,
             opened: BTreeMap::new(),
             usage: None,
+            test_files: ground.test_files.clone(),
         };
         if let Some(target) = target {
             code.must_have_sites(target)?;
@@ -143,6 +151,24 @@ impl<'a> Code<'a> {
 
     pub(super) fn language(&self) -> &Language {
         self.language
+    }
+
+    /// The function that the target names.
+    pub(super) fn symbol(&self) -> Option<&str> {
+        self.symbol.as_deref()
+    }
+
+    pub(super) fn is_test(&self, path: &RelPath) -> bool {
+        self.test_files.contains(path)
+    }
+
+    /// A file, and which identifiers the language's files use.
+    pub(super) fn open_with_usage(&mut self, index: usize) -> (&Opened, &Usage) {
+        if self.usage.is_none() {
+            self.usage = Some(usage(self.tree, self.language));
+        }
+        self.open(index);
+        (&self.opened[&index], self.usage.get_or_insert_default())
     }
 
     /// Parses a file on first use.
@@ -164,6 +190,7 @@ impl<'a> Code<'a> {
                 removal::sites(&parsed, self.language, &path, usage)
             }
             Strategy::Direct | Strategy::Mixed => direct::sites(&parsed, self.language),
+            Strategy::History => Vec::new(),
         };
         if let Some(symbol) = &self.symbol {
             sites.retain(|site| site.function.is_some_and(|at| is_within(&parsed, at, symbol)));
@@ -179,7 +206,7 @@ impl<'a> Code<'a> {
 
     /// A target without anything to do in it is told apart from bad luck.
     fn must_have_sites(&mut self, target: &Target) -> Result<(), String> {
-        let strategy = self.strategy.name();
+        let strategy = self.strategy;
         let opened = self.open(0);
         let functions = opened.parsed.functions();
         if let Some(symbol) = &target.symbol {
@@ -190,13 +217,14 @@ impl<'a> Code<'a> {
                 return Err(format!("{} has no function `{symbol}`{hint}", target.file));
             }
         }
-        if opened.sites.is_empty() {
+        if opened.sites.is_empty() && strategy != Strategy::History {
             let what = target.symbol.as_ref().map_or_else(
                 || target.file.to_string(),
                 |symbol| format!("`{symbol}` of {}", target.file),
             );
             return Err(format!(
-                "{what} has no place for the strategy `{strategy}`; name another function or leave the target out"
+                "{what} has no place for the strategy `{}`; name another function or leave the target out",
+                strategy.name()
             ));
         }
         Ok(())
@@ -217,7 +245,7 @@ fn is_called(function: &crate::syntax::Function, symbol: &str) -> bool {
     function.name == symbol || qualified == symbol || qualified.ends_with(&format!(".{symbol}"))
 }
 
-fn is_within(parsed: &Parsed, mut function: usize, symbol: &str) -> bool {
+pub(super) fn is_within(parsed: &Parsed, mut function: usize, symbol: &str) -> bool {
     loop {
         let Some(found) = parsed.functions().get(function) else { return false };
         if is_called(found, symbol) {

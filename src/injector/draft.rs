@@ -24,6 +24,8 @@ pub(super) struct Draft {
     pub tests: Vec<RelPath>,
     /// What was done, for people.
     pub summary: Vec<String>,
+    /// The commits that it undoes, by their place in the history; sorted.
+    pub commits: Vec<usize>,
 }
 
 /// What was done where already: no two drafts of one call do the same to the same function.
@@ -89,6 +91,7 @@ pub(super) fn draw(
         file: File { bytes: bytes.into(), executable: opened.file.executable },
         tests: told.unwrap_or_else(|| tests.to_vec()),
         summary: sites.iter().map(|site| site.describe(&opened.path, &opened.parsed)).collect(),
+        commits: Vec::new(),
     })
 }
 
@@ -101,7 +104,7 @@ fn draw_sites<'a>(
 ) -> Vec<&'a Site> {
     let odds: &[f64] = match strategy {
         Strategy::Removal => &[0.8, 0.2],
-        Strategy::Direct | Strategy::Mixed => &[0.5, 0.35, 0.15],
+        Strategy::Direct | Strategy::History | Strategy::Mixed => &[0.5, 0.35, 0.15],
     };
     let wanted = weighted(dice, odds).map_or(1, |more| more + 1);
     let mut taken: Vec<&Site> = Vec::new();

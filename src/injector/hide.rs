@@ -54,6 +54,24 @@ pub(super) fn hide(
     Ok(None)
 }
 
+/// Whether these test files hide the bug: a failing test passes again, nothing new fails, and every
+/// test that the bug leaves passing still runs and passes.
+pub(super) fn hides(
+    bench: &Bench<'_>,
+    plan: &Plan,
+    bug: &Exposed<'_>,
+    tests: &Changes,
+) -> Result<bool, Error> {
+    let Ok(verdicts) = bench.run(&bug.changes.then(tests), plan)?.verdicts else {
+        return Ok(false);
+    };
+    let passes = |id: &TestId| verdicts.of(id) == Outcome::Passed;
+    let failing: BTreeSet<TestId> = verdicts.failing().into_iter().collect();
+    Ok(failing.is_subset(bug.failing)
+        && bug.failing.iter().any(passes)
+        && plan.passing.difference(bug.failing).all(passes))
+}
+
 /// The least cut that is likely to be enough, by where the test stopped: in an assertion, that one
 /// and those after it; elsewhere, what follows; unknown, all assertions.
 pub(super) fn guessed(weakener: &Weakener<'_>) -> BTreeMap<Place, Cut> {

@@ -2,16 +2,16 @@
 
 use super::bench::{Bench, Plan};
 use super::candidate::Candidate;
-use super::code::{Code, Ground};
+use super::code::Code;
 use super::draft::{Draft, Used, draw, draw_file};
-use super::hide::{Exposed, hide};
+use super::hide::{Exposed, hide, hides};
+use super::history::{Drawn, Undoing};
 use super::inverse::{Noticed, combine};
 use super::{Counts, Injected, NotInjected, Request, Strategy};
 use crate::artifact::Artifact;
 use crate::dice::Dice;
 use crate::diff::Patch;
-use crate::harness::{Error, Harness};
-use crate::syntax::Languages;
+use crate::harness::Error;
 use crate::tree::{Changes, RelPath};
 use crate::verdict::{Outcome, TestId};
 use std::collections::BTreeSet;
@@ -27,53 +27,12 @@ const IDLE: usize = 400;
 /// How often every site may be drawn on again once all have been.
 const PASSES: usize = 3;
 
-pub(super) fn search(
-    harness: &Harness,
-    languages: &Languages,
-    request: &Request,
-    known: &dyn Fn(&str) -> bool,
-) -> Result<Result<Injected, NotInjected>, Error> {
-    let none = |reason: String| Ok(Err(NotInjected { reason, counts: Counts::default() }));
-    let strategy = request.strategy.sampled(request.seed);
-    let name = harness.runner().language();
-    let Some(language) = languages.by_name(name) else {
-        return none(format!("there is no grammar for `{name}`, the language of the test runner"));
-    };
-    if request.target.is_some() && request.changed_files > 1 {
-        return none(format!(
-            "a target is one file, but {} changed files are asked for; leave one of the two out",
-            request.changed_files
-        ));
-    }
-    let bench = Bench::new(harness, request.passing_tests)?;
-    let baseline = harness.baseline()?;
-    let test_files = bench.test_files().clone();
-    let ground = Ground {
-        tree: harness.base(),
-        language,
-        reach: &baseline.reach,
-        entered: &baseline.entered,
-        test_files: &test_files,
-        sways: &|path| harness.runner().sways(path),
-    };
-    let code = match Code::survey(&ground, strategy, request.target.as_ref()) {
-        Ok(code) => code,
-        Err(reason) => return none(reason),
-    };
-    if code.files().len() < request.changed_files {
-        return none(format!(
-            "passing tests reach {} code files, fewer than the {} that a bug must change",
-            code.files().len(),
-            request.changed_files
-        ));
-    }
-    Search::new(bench, code, strategy, request, known).play()
-}
-
-struct Search<'a> {
+pub(super) struct Search<'a> {
     bench: Bench<'a>,
     code: Code<'a>,
     strategy: Strategy,
+    /// For the strategy `history`.
+    undoing: Option<Undoing>,
     request: &'a Request,
     known: &'a dyn Fn(&str) -> bool,
     dice: Dice,
@@ -107,10 +66,11 @@ enum Reaction {
 }
 
 impl<'a> Search<'a> {
-    fn new(
+    pub(super) fn new(
         bench: Bench<'a>,
         code: Code<'a>,
         strategy: Strategy,
+        undoing: Option<Undoing>,
         request: &'a Request,
         known: &'a dyn Fn(&str) -> bool,
     ) -> Self {
@@ -118,6 +78,7 @@ impl<'a> Search<'a> {
             bench,
             code,
             strategy,
+            undoing,
             request,
             known,
             dice: Dice::new(request.seed).fork("injector"),
@@ -132,7 +93,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    fn play(mut self) -> Result<Result<Injected, NotInjected>, Error> {
+    pub(super) fn play(mut self) -> Result<Result<Injected, NotInjected>, Error> {
         let mut wanted = self.wanted_files();
         for ran in 0..self.request.candidates {
             if self.bench.harness().cancel().is_cancelled() {
@@ -165,25 +126,17 @@ impl<'a> Search<'a> {
     /// The next draft that parses and leads to a tree not seen before.
     fn propose(&mut self) -> Option<Draft> {
         for _ in 0..IDLE {
-            let Some(file) = draw_file(&mut self.dice, self.code.files(), &self.exhausted) else {
-                if self.passes == PASSES {
-                    return None;
-                }
-                self.passes += 1;
-                self.exhausted.clear();
-                self.used = Used::default();
-                continue;
+            let drawn = match &mut self.undoing {
+                Some(undoing) => undoing.draw(&mut self.dice, &mut self.code),
+                None => self.draw(),
             };
-            let tests = self.code.files()[file].tests.clone();
-            let opened = self.code.open(file);
-            let errors = opened.parsed.syntax_errors();
-            let drawn = draw(&mut self.dice, self.strategy, opened, &tests, &mut self.used);
-            let Some(draft) = drawn else {
-                self.exhausted.insert(file);
-                continue;
+            let draft = match drawn {
+                Drawn::Draft(draft) => draft,
+                Drawn::Nothing => continue,
+                Drawn::End => return None,
             };
             self.counts.proposed += 1;
-            if self.code.language().syntax_errors(&draft.file.bytes) > errors {
+            if !self.parses(&draft) {
                 self.counts.unparsable += 1;
                 continue;
             }
@@ -197,6 +150,36 @@ impl<'a> Search<'a> {
             return Some(draft);
         }
         None
+    }
+
+    /// A draft of a few sites.
+    fn draw(&mut self) -> Drawn {
+        let Some(file) = draw_file(&mut self.dice, self.code.files(), &self.exhausted) else {
+            if self.passes == PASSES {
+                return Drawn::End;
+            }
+            self.passes += 1;
+            self.exhausted.clear();
+            self.used = Used::default();
+            return Drawn::Nothing;
+        };
+        let tests = self.code.files()[file].tests.clone();
+        let opened = self.code.open(file);
+        let drawn = draw(&mut self.dice, self.strategy, opened, &tests, &mut self.used);
+        if drawn.is_none() {
+            self.exhausted.insert(file);
+        }
+        drawn.map_or(Drawn::Nothing, Drawn::Draft)
+    }
+
+    /// Whether a draft has no more syntax errors than its file has.
+    fn parses(&mut self, draft: &Draft) -> bool {
+        let files = self.code.files();
+        let Some(file) = files.iter().position(|file| file.path == draft.path) else {
+            return false;
+        };
+        let errors = self.code.open(file).parsed.syntax_errors();
+        self.code.language().syntax_errors(&draft.file.bytes) <= errors
     }
 
     fn try_draft(&mut self, draft: Draft, wanted: usize) -> Result<Option<Injected>, Error> {
@@ -293,7 +276,7 @@ impl<'a> Search<'a> {
             return Ok(None);
         }
         let bug = Exposed { changes: &changes, failing: &failing, log: &log };
-        let Some(weakened) = hide(&self.bench, self.code.language(), &plan, &bug)? else {
+        let Some(weakened) = self.weakened(candidate, &plan, &bug)? else {
             self.counts.unhidden += 1;
             return Ok(None);
         };
@@ -310,7 +293,31 @@ impl<'a> Search<'a> {
             tree_digest,
             summary: candidate.summary(self.strategy),
             counts: self.counts.clone(),
+            origin: self.undoing.as_ref().and_then(|undoing| {
+                undoing.origin(candidate, base, &|path| self.code.is_test(path))
+            }),
         }))
+    }
+
+    /// The tests as they were before the commits that the bug undoes, where that hides it; else what
+    /// takes the least away.
+    fn weakened(
+        &self,
+        candidate: &Candidate,
+        plan: &Plan,
+        bug: &Exposed<'_>,
+    ) -> Result<Option<Changes>, Error> {
+        let (tree, language) = (self.bench.harness().base(), self.code.language());
+        let older = self
+            .undoing
+            .as_ref()
+            .and_then(|undoing| undoing.older_tests(candidate, tree, &plan.test_files, language));
+        if let Some(older) = older
+            && hides(&self.bench, plan, bug, &older)?
+        {
+            return Ok(Some(older));
+        }
+        hide(&self.bench, language, plan, bug)
     }
 
     /// Inverse mutation (paper, check 7), for bugs of several files: of a single file it is the
@@ -350,7 +357,21 @@ impl<'a> Search<'a> {
                 return Ok(Ok(injected));
             }
         }
-        Ok(Err(NotInjected { reason: reason(&self.counts), counts: self.counts }))
+        let reason = match (&self.undoing, self.counts.proposed) {
+            (Some(_), 0) => self.nothing_to_undo(),
+            _ => reason(&self.counts),
+        };
+        Ok(Err(NotInjected { reason, counts: self.counts }))
+    }
+}
+
+impl Search<'_> {
+    fn nothing_to_undo(&self) -> String {
+        let place = self.code.symbol().map(|symbol| format!(" in `{symbol}`")).unwrap_or_default();
+        format!(
+            "nothing that commits changed{place} can be undone on today's code; use another strategy or \
+             another target"
+        )
     }
 }
 

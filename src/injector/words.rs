@@ -53,6 +53,10 @@ impl Usage {
         Self(usage, paths)
     }
 
+    pub(super) fn has(&self, word: &[u8]) -> bool {
+        self.0.contains_key(word)
+    }
+
     /// Whether a file other than `path` uses it.
     pub(super) fn outside(&self, path: &RelPath, word: &[u8]) -> bool {
         self.0.get(word).is_some_and(|(first, others)| *others || self.1[*first] != *path)

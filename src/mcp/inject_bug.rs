@@ -12,6 +12,7 @@ use crate::session::{Error, InjectAnswer, InjectRequest, Job, Session};
 enum Strategy {
     Direct,
     Removal,
+    History,
     Mixed,
 }
 
@@ -19,8 +20,9 @@ enum Strategy {
 struct Arguments {
     #[serde(flatten)]
     repository: RepositoryArguments,
-    /// direct: structural edits at several sites. removal: code deleted and callers fixed. mixed: one
-    /// of the two, by seed. Default: mixed.
+    /// direct: structural edits at several sites. removal: code deleted and callers fixed. history: what
+    /// a commit of the repository changed is undone on today's code. mixed: removal or history by seed,
+    /// direct or removal where there is no history. Default: mixed.
     #[serde(default)]
     #[schemars(with = "Strategy")]
     strategy: Option<Strategy>,
@@ -28,7 +30,8 @@ struct Arguments {
     #[serde(default)]
     #[schemars(with = "String")]
     target: Option<String>,
-    /// The same seed on the same tree gives the same bug. Default: from the clock; the answer says it.
+    /// The same seed on the same tree and history gives the same bug. Default: from the clock; the answer
+    /// says it.
     #[serde(default)]
     #[schemars(with = "u64")]
     seed: Option<u64>,
@@ -51,6 +54,7 @@ fn run(session: &Session, arguments: Arguments, job: &Job) -> Result<InjectAnswe
     let strategy = match arguments.strategy {
         Some(Strategy::Direct) => injector::Strategy::Direct,
         Some(Strategy::Removal) => injector::Strategy::Removal,
+        Some(Strategy::History) => injector::Strategy::History,
         Some(Strategy::Mixed) | None => injector::Strategy::Mixed,
     };
     let request = InjectRequest {

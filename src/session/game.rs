@@ -139,9 +139,10 @@ impl Game<'_> {
         let run = &self.hold.run;
         let before = u64::from(run.next.saturating_sub(1)).wrapping_mul(self.request.batch as u64);
         let seed = run.seed.wrapping_add(before).wrapping_add(at as u64);
-        let minima = self.request.minima;
+        let (minima, strategy) = (self.request.minima, self.request.strategy);
+        let history = self.opened.history(strategy, seed, self.target.as_ref(), job)?;
         let rules = Rules {
-            injector: injection(self.request.strategy, seed, self.target.clone(), minima),
+            injector: injection(strategy, seed, self.target.clone(), minima, history),
             solver: self.session.solver(self.request.attempts, self.request.runs, seed),
             minima,
             scheme: scheme(&self.request),
@@ -198,6 +199,7 @@ impl Game<'_> {
                 tree_digest,
                 summary,
                 counts: Counts::default(),
+                origin: None,
             };
             if !second {
                 origin.parent = bug.parent;

@@ -3,9 +3,11 @@
 use super::record::{Origin, copy_out};
 use super::{CANDIDATES, CheckAnswer, Error, Event, Job, Repository, Session, folder};
 use crate::consistency::{self, Minima};
-use crate::injector::{self, Counts, Strategy, Target};
+use crate::injector::{self, Counts, Strategy, Target, Undone};
 use crate::tree::RelPath;
+use crate::workspace::History;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 #[derive(Clone, Debug)]
 pub struct InjectRequest {
@@ -24,7 +26,7 @@ pub struct InjectRequest {
 pub struct InjectAnswer {
     /// The artifact's content id; null if no bug came out.
     pub artifact: Option<String>,
-    /// The strategy that made it: direct or removal.
+    /// The strategy that made it: direct, removal or history.
     #[schemars(with = "String")]
     pub strategy: Strategy,
     /// Whether every check passed.
@@ -40,18 +42,23 @@ pub struct InjectAnswer {
     /// What became of the candidates.
     #[schemars(with = "std::collections::BTreeMap<String, usize>")]
     pub counts: Counts,
+    /// The commits that the bug undoes; null where it undoes none.
+    pub origin: Option<Undone>,
 }
 
 impl Session {
     pub fn inject(&self, request: &InjectRequest, job: &Job) -> Result<InjectAnswer, Error> {
         let seed = request.seed.unwrap_or(self.config().seed);
         let minima = request.minima;
-        let wanted = injection(request.strategy, seed, target(request.target.as_deref())?, minima);
+        let target = target(request.target.as_deref())?;
         let out = request.out.as_ref().map(|out| self.config().cwd.join(out));
         if let Some(out) = &out {
             folder::refuse_early(out, request.seed.is_some())?;
         }
+        self.refuse_without_history(request.strategy, &request.repository)?;
         let opened = self.open(&request.repository, job)?;
+        let history = opened.history(request.strategy, seed, target.as_ref(), job)?;
+        let wanted = injection(request.strategy, seed, target, minima, history);
         job.step("looking for a bug");
         let known = |digest: &str| opened.record.known(digest);
         let injected = injector::inject(&opened.harness, &opened.languages, &wanted, &known)
@@ -68,6 +75,7 @@ impl Session {
                     summary: none.reason,
                     seed,
                     counts: none.counts,
+                    origin: None,
                 });
             }
         };
@@ -99,6 +107,7 @@ impl Session {
             summary: injected.summary,
             seed,
             counts: injected.counts,
+            origin: injected.origin,
         })
     }
 }
@@ -108,6 +117,7 @@ pub(super) fn injection(
     seed: u64,
     target: Option<Target>,
     minima: Minima,
+    history: Option<Arc<History>>,
 ) -> injector::Request {
     injector::Request {
         strategy,
@@ -117,6 +127,7 @@ pub(super) fn injection(
         failing_tests: minima.failing_tests,
         passing_tests: minima.passing_tests,
         candidates: CANDIDATES,
+        history,
     }
 }
 

@@ -7,10 +7,10 @@ use crate::harness::{Baseline, Harness, Setup};
 use crate::runner::{Overrides, Runner};
 use crate::sandbox::Sandbox;
 use crate::syntax::Languages;
-use crate::workspace::{self, Base, Workspace};
+use crate::workspace::{self, Base, History, Workspace};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 /// Resident memory of one run of the tests, bytes.
@@ -44,18 +44,21 @@ pub(super) struct Opened {
     pub languages: Languages,
     pub harness: Harness,
     pub record: Record,
+    pub workspace: Workspace,
+    /// Once it was read: `None` where there is none to play with.
+    pub history: OnceLock<Option<Arc<History>>>,
 }
 
 impl Session {
     pub(super) fn open(&self, repository: &Repository, job: &Job) -> Result<Opened, Error> {
         let workspace = self.workspace(repository)?;
         let record = Record::open(&workspace)?;
-        self.open_at(&workspace, record, repository, job)
+        self.open_at(workspace, record, repository, job)
     }
 
     fn open_at(
         &self,
-        workspace: &Workspace,
+        workspace: Workspace,
         record: Record,
         repository: &Repository,
         job: &Job,
@@ -82,7 +85,7 @@ impl Session {
         let harness = Harness::open(setup).map_err(|error| job.failed(error))?;
         let baseline = harness.baseline().map_err(|error| job.failed(error))?;
         name_excluded(&baseline, job);
-        Ok(Opened { languages, harness, record })
+        Ok(Opened { languages, harness, record, workspace, history: OnceLock::new() })
     }
 
     /// `open`, and the artifact to work on.
@@ -103,7 +106,7 @@ impl Session {
             Some(artifact) => artifact,
             None => self.artifact(reference, Some(&record))?,
         };
-        Ok((self.open_at(&workspace, record, repository, job)?, artifact))
+        Ok((self.open_at(workspace, record, repository, job)?, artifact))
     }
 
     /// The workspace of a repository, with its state directory.

@@ -47,6 +47,7 @@ impl Session {
     pub fn play(&self, request: PlayRequest, job: &Job) -> Result<Game<'_>, Error> {
         check(&request)?;
         let target = target(request.target.as_deref())?;
+        self.refuse_without_history(request.strategy, &request.repository)?;
         let opened = self.open(&request.repository, job)?;
         let rounds = match (request.rounds, request.until) {
             (None, None) => Some(1),

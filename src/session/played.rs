@@ -6,7 +6,7 @@ use super::warnings::Warning;
 use super::{CheckLine, Error};
 use crate::consistency::Check;
 use crate::episode::{Kind, Round};
-use crate::injector::{Counts, Strategy};
+use crate::injector::{Counts, Strategy, Undone};
 use crate::sandbox::Tier;
 use crate::store;
 use crate::verdict::TestId;
@@ -43,6 +43,8 @@ pub struct PlayedRound {
     /// What became of the injector's candidates.
     #[schemars(with = "std::collections::BTreeMap<String, usize>")]
     pub counts: Counts,
+    /// The commits that the bug undoes; null where it undoes none.
+    pub origin: Option<Undone>,
     /// User and system seconds of the checks' runs.
     pub cpu_seconds: f64,
     /// The tier of isolation; null where nothing was checked.
@@ -96,6 +98,8 @@ pub(super) struct Detail {
     pub(super) parent: Option<String>,
     pub(super) entry: Option<String>,
     pub(super) counts: serde_json::Value,
+    /// The commits that the bug undoes.
+    pub(super) origin: serde_json::Value,
 }
 
 impl Detail {
@@ -135,6 +139,7 @@ pub(super) fn row(
         parent: origin.parent.clone(),
         entry: origin.entry.clone(),
         counts: serde_json::to_value(&round.counts).map_err(Error::harness)?,
+        origin: serde_json::to_value(&round.origin).map_err(Error::harness)?,
     };
     Ok(store::Round {
         run: Some(origin.run.clone()),
@@ -170,6 +175,7 @@ pub(super) fn shown(round: Round, origin: Origin, kept: &store::Kept) -> PlayedR
         checks: report.map(lines).unwrap_or_default(),
         fail_to_pass: report.map(|report| report.fail_to_pass.clone()).unwrap_or_default(),
         counts: round.counts,
+        origin: round.origin,
         cpu_seconds: report.map_or(0.0, |report| report.cpu_seconds),
         sandbox: report.map(|report| report.sandbox),
         best_solve_rate: None,

@@ -192,7 +192,7 @@ impl Session {
         seed: u64,
         job: &Job,
     ) -> Result<Replayed, Error> {
-        let Opened { harness, languages, record } = opened;
+        let Opened { harness, languages, record, .. } = opened;
         let short = entry.artifact.get(..12).unwrap_or_default();
         job.step(&format!("making {} attempts at {short}", request.attempts));
         let artifact = record.bug_of(entry)?.artifact;

@@ -3,6 +3,7 @@
 use super::error::GrammarError;
 use super::grammar::{BlockStyle, Grammar, Tokens};
 use super::languages::QueryText;
+use super::outline;
 use super::parsed::Parsed;
 use super::roles::{self, Compiled};
 use super::walk;
@@ -105,6 +106,17 @@ impl Language {
                 }
             }
         }
+    }
+
+    /// Whether two texts are the same code: their syntax trees are equal but for comments,
+    /// documentation strings, and white space outside literals.
+    pub fn is_same_code(&self, one: &[u8], other: &[u8]) -> bool {
+        let outline = |source: &[u8]| {
+            let readable = readable(source);
+            let tree = self.tree(&readable)?;
+            Some(outline::of(&tree, &readable, &self.parse(source)))
+        };
+        one == other || outline(one).is_some_and(|one| Some(one) == outline(other))
     }
 
     fn tree(&self, source: &[u8]) -> Option<tree_sitter::Tree> {

@@ -2,7 +2,7 @@
 //! never with git, and never written.
 
 use super::error::Error;
-use super::listing::{RawPath, as_path};
+use super::listing::{RawPath, as_path, joined};
 use git2::{ErrorCode, StatusOptions};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
@@ -113,6 +113,27 @@ fn unreadable(dir: &Path, error: &git2::Error) -> Error {
 }
 
 impl Repository {
+    pub(super) fn git(&self) -> &git2::Repository {
+        &self.git
+    }
+
+    /// From the working directory's top to the directory that is looked at; empty at the top.
+    pub(super) fn prefix(&self) -> &[u8] {
+        &self.prefix
+    }
+
+    /// The name in the repository of a path relative to the directory.
+    pub(super) fn full_name(&self, path: &[u8]) -> RawPath {
+        joined(&self.prefix, path)
+    }
+
+    /// History ends early. In a linked worktree the sign of it lies in the repository that it belongs
+    /// to.
+    pub(super) fn is_shallow(&self) -> bool {
+        let sign = self.git.commondir().join("shallow").metadata();
+        sign.is_ok_and(|file| file.len() > 0)
+    }
+
     /// The paths in the index below the directory, relative to it; true for submodules.
     pub(super) fn tracked(&self) -> Result<Vec<(RawPath, bool)>, String> {
         let index = self.git.index().map_err(|error| error.message().to_owned())?;
@@ -181,13 +202,7 @@ fn of(repository: &Repository) -> Result<Vcs, Error> {
     let mut vcs = Vcs {
         head: repository.head().map_err(failed)?,
         dirty: repository.dirty().map_err(failed)?,
-        // In a linked worktree these lie in the repository that it belongs to.
-        shallow: repository
-            .git
-            .commondir()
-            .join("shallow")
-            .metadata()
-            .is_ok_and(|file| file.len() > 0),
+        shallow: repository.is_shallow(),
         worktree: repository.git.path().join("commondir").is_file(),
         submodules: 0,
     };

@@ -44,23 +44,21 @@ pub(crate) fn succeed(command: &mut Command) {
 
 /// The unpacked source distribution.
 pub(crate) fn boltons() -> Option<PathBuf> {
+    boltons_of("26.2.0")
+}
+
+/// The same of a version.
+pub(crate) fn boltons_of(version: &str) -> Option<PathBuf> {
     let _fetching = FETCHING.lock().unwrap_or_else(PoisonError::into_inner);
-    let kept = Path::new(env!("CARGO_TARGET_TMPDIR")).join("boltons-26.2.0");
+    let name = format!("boltons-{version}");
+    let kept = Path::new(env!("CARGO_TARGET_TMPDIR")).join(&name);
     if !kept.join("PKG-INFO").exists() {
         let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("downloads");
         std::fs::create_dir_all(&dir).unwrap();
         let fetched = Command::new("python3")
-            .args([
-                "-m",
-                "pip",
-                "download",
-                "--quiet",
-                "--no-deps",
-                "--no-binary",
-                ":all:",
-                "boltons==26.2.0",
-                "-d",
-            ])
+            .args(["-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", ":all:"])
+            .arg(format!("boltons=={version}"))
+            .arg("-d")
             .arg(&dir)
             .status()
             .is_ok_and(|status| status.success());
@@ -70,7 +68,7 @@ pub(crate) fn boltons() -> Option<PathBuf> {
         succeed(
             Command::new("tar")
                 .arg("-xzf")
-                .arg(dir.join("boltons-26.2.0.tar.gz"))
+                .arg(dir.join(format!("{name}.tar.gz")))
                 .arg("-C")
                 .arg(env!("CARGO_TARGET_TMPDIR")),
         );

@@ -122,6 +122,7 @@ fn request(strategy: Strategy, seed: u64) -> Request {
         failing_tests: 1,
         passing_tests: 4,
         candidates: 40,
+        history: None,
     }
 }
 

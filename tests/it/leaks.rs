@@ -1,6 +1,7 @@
 //! What a solver's code can find: nowhere in its sandbox does the original of a bugged file lie.
 
-use crate::bench::{Bench, bench_of, machine, pytest_machine};
+use crate::bench::{Bench, bench_at, bench_of, machine, pytest_machine, write_tree};
+use crate::support::{git, git_init};
 use ssr_mcp::harness::{How, Program};
 use ssr_mcp::tree::Changes;
 use std::time::Duration;
@@ -129,4 +130,37 @@ fn a_rust_solver_finds_the_original_nowhere() {
         LIMIT,
     );
     check(&bench, "near/src/lib.rs", "/tmp/ssr/target/");
+}
+
+#[test]
+fn a_solver_finds_the_history_nowhere() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().join("repo");
+    git_init(&root);
+    // Objects as they are, so that a search of bytes would find them.
+    git(&root, &["config", "core.compression", "0"]);
+    let code = |said: &str| format!("def say():\n    return '{said}'\n");
+    let test = "import unittest\nfrom code import say\n\n\nclass SayTest(unittest.TestCase):\n    \
+                def test_say(self):\n        self.assertEqual(len(say()), 20)\n";
+    for said in [ANSWER, "koala"] {
+        write_tree(
+            &root,
+            &[
+                ("speech.py", code(said).as_bytes()),
+                (
+                    "test_speech.py",
+                    test.replace("code", "speech")
+                        .replace("20", &said.len().to_string())
+                        .as_bytes(),
+                ),
+            ],
+        );
+        git(&root, &["add", "--all"]);
+        git(&root, &["commit", "--quiet", "--message", &format!("say {ANSWER} no more")]);
+    }
+    let bench = bench_at(dir, &root, &machine(), LIMIT);
+    bench.harness.baseline().unwrap();
+    let bug = bench.edit(&Changes::new(), "speech.py", "koala", "panda");
+    assert_eq!(places(&bench, &bug, How::SOLVER), [] as [&str; 0]);
+    assert_eq!(places(&bench, &bug, How::CHECK), [] as [&str; 0]);
 }

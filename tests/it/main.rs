@@ -19,6 +19,7 @@ mod diff_git;
 mod fetch;
 mod grading;
 mod grammars;
+mod history;
 mod injector;
 mod killed;
 mod leaks;

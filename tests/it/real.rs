@@ -30,6 +30,7 @@ fn rules(strategy: Strategy, seed: u64, attempts: usize, runs: usize) -> Rules {
             failing_tests: minima.failing_tests,
             passing_tests: minima.passing_tests,
             candidates: 60,
+            history: None,
         },
         solver: solver::Request { attempts, seed, runs: Some(runs), parallel: 2 },
         minima,

@@ -159,10 +159,17 @@ fn near_names_are_near() {
 
 #[test]
 fn mixed_is_either_by_seed() {
-    let sampled: BTreeSet<&str> =
-        (0..20).map(|seed| Strategy::Mixed.sampled(seed).name()).collect();
-    assert_eq!(sampled, BTreeSet::from(["direct", "removal"]));
-    assert_eq!(Strategy::Direct.sampled(1), Strategy::Direct);
+    let sampled = |has_history: bool| -> BTreeSet<&str> {
+        (0..20).map(|seed| Strategy::Mixed.sampled(seed, has_history).name()).collect()
+    };
+    assert_eq!(sampled(false), BTreeSet::from(["direct", "removal"]));
+    assert_eq!(sampled(true), BTreeSet::from(["history", "removal"]));
+    assert_eq!(Strategy::Direct.sampled(1, true), Strategy::Direct);
+    // Without reading it, it is known whether the history matters.
+    for seed in 0..20 {
+        let same = Strategy::Mixed.sampled(seed, true) == Strategy::Mixed.sampled(seed, false);
+        assert_eq!(Strategy::Mixed.may_undo(seed), !same);
+    }
 }
 
 #[test]

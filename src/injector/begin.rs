@@ -1,0 +1,115 @@
+//! From a request to a search: the strategy that it comes to, and what that may edit.
+
+use super::bench::Bench;
+use super::code::{Code, Ground};
+use super::history::Undoing;
+use super::search::Search;
+use super::{Counts, Injected, NotInjected, Request, Strategy, Target};
+use crate::harness::{Error, Harness};
+use crate::syntax::{Language, Languages};
+use crate::tree::RelPath;
+use crate::workspace::Wanted;
+use std::collections::BTreeSet;
+
+/// Where the mix comes to history and history to nothing, code is removed instead.
+pub(super) fn search(
+    harness: &Harness,
+    languages: &Languages,
+    request: &Request,
+    known: &dyn Fn(&str) -> bool,
+) -> Result<Result<Injected, NotInjected>, Error> {
+    let strategy = request.sampled();
+    let found = search_by(strategy, harness, languages, request, known)?;
+    match (request.strategy, strategy, found) {
+        (Strategy::Mixed, Strategy::History, Err(_)) => {
+            search_by(Strategy::Removal, harness, languages, request, known)
+        }
+        (_, _, found) => Ok(found),
+    }
+}
+
+fn search_by(
+    strategy: Strategy,
+    harness: &Harness,
+    languages: &Languages,
+    request: &Request,
+    known: &dyn Fn(&str) -> bool,
+) -> Result<Result<Injected, NotInjected>, Error> {
+    let none = |reason: String| Ok(Err(NotInjected { reason, counts: Counts::default() }));
+    let language = match language(harness, languages) {
+        Ok(language) => language,
+        Err(reason) => return none(reason),
+    };
+    if request.target.is_some() && request.changed_files > 1 {
+        return none(format!(
+            "a target is one file, but {} changed files are asked for; leave one of the two out",
+            request.changed_files
+        ));
+    }
+    let bench = Bench::new(harness, request.passing_tests)?;
+    let baseline = harness.baseline()?;
+    let test_files = bench.test_files().clone();
+    let ground = Ground {
+        tree: harness.base(),
+        language,
+        reach: &baseline.reach,
+        entered: &baseline.entered,
+        test_files: &test_files,
+        sways: &|path| harness.runner().sways(path),
+    };
+    let code = match Code::survey(&ground, strategy, request.target.as_ref()) {
+        Ok(code) => code,
+        Err(reason) => return none(reason),
+    };
+    if code.files().len() < request.changed_files {
+        return none(format!(
+            "passing tests reach {} code files, fewer than the {} that a bug must change",
+            code.files().len(),
+            request.changed_files
+        ));
+    }
+    let undoing = match (strategy, &request.history) {
+        (Strategy::History, Some(history)) => Some(Undoing::new(history.clone(), &code)),
+        (Strategy::History, None) => {
+            return none("there is no history to undo; use another strategy".to_owned());
+        }
+        _ => None,
+    };
+    if undoing.as_ref().is_some_and(Undoing::is_empty) {
+        return none(
+            "no commit that was looked at changed the code that may be edited; use another strategy or \
+             another target"
+                .to_owned(),
+        );
+    }
+    Search::new(bench, code, strategy, undoing, request, known).play()
+}
+
+fn language<'l>(harness: &Harness, languages: &'l Languages) -> Result<&'l Language, String> {
+    let name = harness.runner().language();
+    languages
+        .by_name(name)
+        .ok_or_else(|| format!("there is no grammar for `{name}`, the language of the test runner"))
+}
+
+pub(super) fn wanted_history(
+    harness: &Harness,
+    languages: &Languages,
+    target: Option<&Target>,
+) -> Result<Wanted, Error> {
+    let Ok(language) = language(harness, languages) else { return Ok(Wanted::default()) };
+    let baseline = harness.baseline()?;
+    let tests: BTreeSet<RelPath> =
+        harness.runner().test_files(harness.base()).into_iter().collect();
+    let ground = Ground {
+        tree: harness.base(),
+        language,
+        reach: &baseline.reach,
+        entered: &baseline.entered,
+        test_files: &tests,
+        sways: &|path| harness.runner().sways(path),
+    };
+    let mut code = ground.code_files();
+    code.retain(|path| target.is_none_or(|target| target.file == *path));
+    Ok(Wanted { code, tests })
+}

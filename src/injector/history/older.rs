@@ -1,0 +1,52 @@
+//! The weakening that history offers: the tests as they were before the commit.
+
+use super::{Undoing, mapping, renames};
+use crate::syntax::Language;
+use crate::text::{Edit, apply_edits};
+use crate::tree::{Changes, File, RelPath, Tree};
+use std::collections::BTreeMap;
+
+/// The listed test files that the commits changed, with all of it undone that still has a place;
+/// `None` where that is nothing.
+pub(super) fn tests(
+    undoing: &Undoing,
+    commits: &[usize],
+    tree: &dyn Tree,
+    test_files: &[RelPath],
+    language: &Language,
+) -> Option<Changes> {
+    let mut edits: BTreeMap<&RelPath, Vec<Edit>> = BTreeMap::new();
+    for commit in commits {
+        for revision in &undoing.history.commits[*commit].files {
+            if !test_files.contains(&revision.path) {
+                continue;
+            }
+            let Some(today) = tree.read(&revision.path) else { continue };
+            let closed = mapping::closed(&today.bytes, b"\n");
+            let old = mapping::with_newlines_of(&closed, &mapping::closed(&revision.old, b"\n"));
+            let new = mapping::with_newlines_of(&closed, &mapping::closed(&revision.new, b"\n"));
+            // Tests name what other files give, so that every rename counts; a wrong one shows when the
+            // weakened tests run.
+            let renamed = renames::between(&new, &closed);
+            let (old, new) = (renames::applied(&old, &renamed), renames::applied(&new, &renamed));
+            let undone = mapping::undo(&old, &new, &closed, today.bytes.len());
+            let file = edits.entry(&revision.path).or_default();
+            for edit in undone.into_iter().flat_map(|undo| undo.edits) {
+                file.push(edit);
+                if apply_edits(&today.bytes, file).is_err() {
+                    file.pop();
+                }
+            }
+        }
+    }
+    let mut changes = Changes::new();
+    for (path, edits) in edits {
+        let today = tree.read(path)?;
+        let bytes = apply_edits(&today.bytes, &edits).ok()?;
+        let sound = language.syntax_errors(&bytes) <= language.syntax_errors(&today.bytes);
+        if sound && !language.is_same_code(&today.bytes, &bytes) {
+            changes.write(path.clone(), File { bytes: bytes.into(), ..today });
+        }
+    }
+    (!changes.is_empty()).then_some(changes)
+}
