@@ -2,6 +2,8 @@
 //! seed gives the same bytes in every version.
 
 #[cfg(test)]
+pub(crate) mod mangled;
+#[cfg(test)]
 mod tests;
 
 /// `SplitMix64` (Steele, Lea and Flood 2014): a 64-bit state, one output a step.

@@ -182,3 +182,27 @@ proptest! {
         prop_assert_eq!(Artifact::from_json(&artifact.to_json()), Ok(artifact));
     }
 }
+
+#[test]
+fn a_mangled_artifact_is_malformed_or_comes_back_as_it_is() {
+    let good = good().to_json().to_string();
+    let words: [&[u8]; 9] = [
+        b"\"bug_patch.diff\"",
+        b"\"test_files.txt\":",
+        b"null",
+        b"../x",
+        b"/etc/passwd\\n",
+        b"\\ud800",
+        b"{",
+        b"\\u0000",
+        b"\",",
+    ];
+    crate::dice::mangled::check(&[good.as_bytes()], &words, &|input| {
+        let Ok(json) = serde_json::from_slice(input) else { return };
+        if let Ok(artifact) = Artifact::from_json(&json) {
+            let again = Artifact::from_json(&artifact.to_json()).expect("what is written is read");
+            assert_eq!(again.id(), artifact.id());
+            assert_eq!(again, artifact);
+        }
+    });
+}

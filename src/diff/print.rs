@@ -6,7 +6,13 @@ use crate::tree::RelPath;
 
 pub(super) fn patch(patch: &Patch) -> Vec<u8> {
     let mut out = Vec::new();
+    let mut bare = false;
     for file in &patch.files {
+        if bare && is_plain(&file.kind) {
+            // Else these names would be taken for those of the header above, which has none.
+            out.push(b'\n');
+        }
+        bare = file.hunks.is_empty();
         header(&mut out, &file.kind);
         if !file.hunks.is_empty() {
             names(&mut out, file);
@@ -18,9 +24,13 @@ pub(super) fn patch(patch: &Patch) -> Vec<u8> {
     out
 }
 
+/// The plain form is the one that says nothing of modes.
+fn is_plain(kind: &Kind) -> bool {
+    matches!(kind, Kind::Added { mode: None, .. } | Kind::Deleted { mode: None, .. })
+}
+
 fn header(out: &mut Vec<u8>, kind: &Kind) {
     match kind {
-        // The plain form is the one that says nothing of modes.
         Kind::Added { mode: None, .. } | Kind::Deleted { mode: None, .. } => {}
         Kind::Added { path, mode: Some(mode) } => {
             git_line(out, path, path);

@@ -1,6 +1,7 @@
 //! Patches: what is read, refused, applied and printed.
 
 mod applying;
+mod mangled;
 mod parsing;
 mod properties;
 

@@ -63,3 +63,56 @@ fn block(log: &[u8]) -> Result<Vec<&[u8]>, NoReport> {
         (None, _) => Err(NoReport::Absent),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dice::mangled;
+
+    /// Whatever a log holds, it is read or refused; and no id has two outcomes that go unsaid.
+    fn check(kind: ReportKind, seeds: &[&[u8]], words: &[&[u8]]) {
+        let marks: [&[u8]; 4] = [
+            b"--- report begin ---\n",
+            b"\n--- report end ---\n",
+            b"--- no report: x ---\n",
+            b"| ",
+        ];
+        let words = [words, &marks].concat();
+        mangled::check(seeds, &words, &|input| {
+            if let Ok(verdicts) = read(kind, input) {
+                let twice = verdicts.duplicates();
+                assert!(verdicts.iter().count() >= twice.len());
+            }
+        });
+    }
+
+    #[test]
+    fn a_mangled_report_of_lines_is_read_or_refused() {
+        check(
+            ReportKind::Lines,
+            &[b"| out\n--- report begin ---\n{\"test\": \"t.py::a\", \"outcome\": \"passed\"}\n{\"test\": \"t.py::b\", \"outcome\": \"failed\"}\n{\"end\": 2}\n\n--- report end ---\n"],
+            &[b"\"skipped\"", b"\"end\": 1", b"{\"stopped\": \"x\"}", b"1e999", b"\\ud800", b"\0"],
+        );
+    }
+
+    #[test]
+    fn a_mangled_junit_report_is_read_or_refused() {
+        check(
+            ReportKind::Junit,
+            &[
+                b"--- report begin ---\nxml <testsuites><testsuite name=\"s\"><testcase classname=\"t.A\" name=\"a\" file=\"t.py\"/>\nxml <testcase classname=\"t\" name=\"b[&lt;]\"><failure message=\"m\">x</failure></testcase></testsuite></testsuites>\nexclude \"t.c\"\n--- report end ---\n",
+                b"--- report begin ---\nxml <testsuite><testcase name='x'><skipped/></testcase></testsuite>\n--- report end ---\n",
+            ],
+            &[b"<!DOCTYPE a [<!ENTITY e \"x\">]>", b"&e;", b"<![CDATA[", b"]]>", b"xml ", b"<testcase", b"/>", b"exclude 1\n"],
+        );
+    }
+
+    #[test]
+    fn a_mangled_report_of_test_binaries_is_read_or_refused() {
+        check(
+            ReportKind::Libtest,
+            &[b"--- report begin ---\nfile tests/a.rs\nlist m::a\nlist b\nline test m::a ... ok\nline test b - should panic ... FAILED\nbroken tests/c.rs\nend\n--- report end ---\n"],
+            &[b"file x\n", b"list ", b"line test ", b" ... ok", b" ... ignored, why", b"end\n", b"broken "],
+        );
+    }
+}

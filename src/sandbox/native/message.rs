@@ -219,3 +219,93 @@ impl Wire for Access {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dice::mangled;
+    use crate::tree::{Changes, File, RelPath};
+
+    fn bytes(message: &impl Wire) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        message.put(&mut bytes);
+        bytes
+    }
+
+    /// Nothing, or a message that is the same once it was sent on.
+    fn check<T: Wire>(messages: &[T]) {
+        let seeds: Vec<Vec<u8>> = messages.iter().map(bytes).collect();
+        let seeds: Vec<&[u8]> = seeds.iter().map(Vec::as_slice).collect();
+        let words: [&[u8]; 5] =
+            [&[0; 8], &[255; 8], &[1, 0, 0, 0, 0, 0, 0, 0], b"../", &[0, 0, 0, 128, 0, 0, 0, 0]];
+        mangled::check(&seeds, &words, &|input| {
+            let Some(message) = T::take(&mut &*input) else { return };
+            let sent = bytes(&message);
+            let again = T::take(&mut sent.as_slice()).expect("what is written can be read");
+            assert_eq!(bytes(&again), sent);
+        });
+    }
+
+    fn changes() -> Changes {
+        let path = |name: &str| RelPath::parse(name.as_bytes()).unwrap();
+        [(path("a/b.py"), Some(File::plain(b"x".to_vec()))), (path("c"), None)]
+            .into_iter()
+            .collect()
+    }
+
+    fn step() -> Step {
+        Step {
+            argv: vec!["true".into(), "-x".into()],
+            env: [("A".into(), "b".into())].into(),
+            cwd: "sub".into(),
+            stdin: b"in".to_vec(),
+            merge_stderr: true,
+            deadline: Duration::from_millis(1500),
+            files: vec![("/tmp/f".into(), b"f".to_vec(), 0o644)],
+            changes: changes(),
+            collect: vec!["/tmp/out".into()],
+            collect_limit: 9,
+        }
+    }
+
+    #[test]
+    fn a_mangled_order_is_none_or_can_be_sent_on() {
+        check(&[Order::Run(Cow::Owned(step())), Order::Stop(End::TimedOut), Order::ListChanges]);
+    }
+
+    #[test]
+    fn a_mangled_report_is_none_or_can_be_sent_on() {
+        let collected = [
+            ("/tmp/a".into(), Collected::File(b"a".to_vec())),
+            ("/tmp/b".into(), Collected::Missing),
+            ("/tmp/c".into(), Collected::Refused("a link".to_owned())),
+        ];
+        let ended = Ended {
+            end: End::Exited(3),
+            wall: Duration::from_secs(1),
+            cpu: Duration::from_millis(7),
+            collected: collected.into(),
+        };
+        check(&[Report::Ended(ended), Report::Begun, Report::Broken("why".to_owned())]);
+    }
+
+    #[test]
+    fn a_mangled_policy_is_none_or_can_be_sent_on() {
+        let mount = |access| Mount { source: "/s".into(), target: "/t".into(), access };
+        let view = View {
+            layers: vec!["/base".into()],
+            root: "/repo".into(),
+            changes: changes(),
+            mounts: vec![mount(Access::ReadOnly), mount(Access::Scratch)],
+            limits: Limits {
+                memory: 1,
+                processes: 2,
+                disk: 3,
+                keep_head: 4,
+                keep_tail: 5,
+                output: 6,
+            },
+        };
+        check(&[Policy { view, system: Vec::new(), filter: vec![1, 2, 3] }]);
+    }
+}
