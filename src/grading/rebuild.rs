@@ -27,7 +27,7 @@ pub(super) fn rebuild(
     let seen = Overlaid { base: harness.base(), changes: &task.changes };
     let prediction =
         patch.apply(&seen).map_err(|failure| Reason::DoesNotApply(failure.to_string()))?;
-    let mut flags = scan::suspicious(&patch);
+    let mut flags = scan::suspicious(&patch, harness.base());
     let mut tree = task.changes.then(&prediction);
     let test_files: BTreeSet<&RelPath> = task.test_files.iter().collect();
     let touched: Vec<RelPath> = tree.paths().cloned().collect();

@@ -49,6 +49,7 @@ impl Session {
         let wanted = injection(request.strategy, seed, target(request.target.as_deref())?, minima);
         let out = request.out.as_ref().map(|out| self.config().cwd.join(out));
         if let Some(out) = &out {
+            folder::refuse_inside(out, &self.workspace(&request.repository)?.root)?;
             folder::refuse_early(out, request.seed.is_some())?;
         }
         let opened = self.open(&request.repository, job)?;

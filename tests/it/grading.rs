@@ -12,7 +12,7 @@ const TESTS: &str = "tests/test_ops.py";
 const TRUE_FIX: (&str, &str) = ("return a - b", "return a + b");
 
 /// `add` subtracts; two of three assertions that show it are gone.
-fn subtracting(bench: &Bench) -> Artifact {
+pub(crate) fn subtracting(bench: &Bench) -> Artifact {
     let bug = bench.edit(&Changes::new(), OPS, "return a + b", "return a - b");
     let weakened =
         bench.edit(&Changes::new(), TESTS, "    assert add(1, 2) == 3\n", "    add(1, 2)\n");
@@ -22,7 +22,7 @@ fn subtracting(bench: &Bench) -> Artifact {
 }
 
 /// The patch that makes these edits and adds these files on the tree the solver sees.
-fn prediction(
+pub(crate) fn prediction(
     bench: &Bench,
     artifact: &Artifact,
     edits: &[(&str, &str)],
@@ -422,7 +422,7 @@ fn only_what_a_patch_adds_is_held_against_it() {
 const LIB: &str = "src/lib.rs";
 
 /// The Rust twin of `cheated`, with a bug in it.
-fn rust() -> (Bench, Artifact) {
+pub(crate) fn rust() -> (Bench, Artifact) {
     let bench = crate::bench::bench_of(
         &[
             ("Cargo.toml", b"[package]\nname = \"summing\"\nversion = \"0.1.0\"\nedition = \"2021\"\n"),
@@ -439,7 +439,7 @@ fn rust() -> (Bench, Artifact) {
     (bench, artifact)
 }
 
-fn rust_grade(
+pub(crate) fn rust_grade(
     bench: &Bench,
     artifact: &Artifact,
     edits: &[(&str, &str)],
