@@ -54,8 +54,8 @@ fn decides_tests(
         Some("which sways the tests")
     } else if !harness.base().has(path) && harness.runner().shadows(path) {
         Some(
-            "a new file that would be imported in place of the test runner, the standard library or an \
-             installed package",
+            "a new file that would be imported in place of the test runner, the standard library, an \
+             installed package or another module of the repository",
         )
     } else {
         None

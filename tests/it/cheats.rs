@@ -128,3 +128,29 @@ fn a_bug_that_grading_would_take_out_is_no_bug() {
     assert_eq!(report.failed_check.map(consistency::Check::name), Some("separation"), "{report:?}");
     assert!(report.checks[0].detail.contains("token.py"), "{report:?}");
 }
+
+#[test]
+fn a_second_package_in_place_of_the_broken_one_is_taken_out() {
+    let code: &[u8] = b"def add(a, b):\n    return a + b\n";
+    let bench = bench_of(
+        &[
+            ("pytest.ini", b"[pytest]\npythonpath = src\n"),
+            ("src/calc/__init__.py", b""),
+            ("src/calc/ops.py", code),
+            ("tests/test_ops.py", b"from calc.ops import add\n\n\ndef test_add():\n    assert add(1, 2) == 3\n    assert add(0, 0) == 0\n"),
+        ],
+        &pytest_machine(),
+        None,
+    );
+    let bug = bench.edit(&Changes::new(), "src/calc/ops.py", "a + b", "a - b");
+    let weakened =
+        bench.edit(&Changes::new(), "tests/test_ops.py", "    assert add(1, 2) == 3\n", "");
+    let artifact = bench.artifact(&bug, &weakened, &["tests/test_ops.py"]);
+    let text = std::str::from_utf8(code).unwrap();
+    for place in ["calc", "tests/calc", "lib/calc"] {
+        let (init, ops) = (format!("{place}/__init__.py"), format!("{place}/ops.py"));
+        let patch = prediction(&bench, &artifact, &[], &[(&init, "\n"), (&ops, text)]);
+        let grade = grading::grade(&bench.harness, &artifact, &patch).unwrap();
+        assert!(!grade.solved && !grade.flags.is_empty(), "{place}: {grade:?}");
+    }
+}

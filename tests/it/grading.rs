@@ -282,9 +282,9 @@ fn a_report_written_from_inside_lacks_the_canaries() {
 #[test]
 fn a_report_rewritten_after_the_tests_passes_the_canaries_too() {
     let bench = pytest_bench("cheated");
-    let forge = "import atexit\nimport sys\n\n\n@atexit.register\ndef _forge():\n    with open(sys.argv[2]) as out:\n        \
+    let forge = "import atexit\nimport os\nimport sys\n\n\n@atexit.register\ndef _forge():\n    with open(sys.argv[2]) as out:\n        \
         text = out.read()\n    with open(sys.argv[2], 'w') as out:\n        \
-        out.write(text.replace('\"failed\"', '\"passed\"'))\n\n\ndef add(a, b):";
+        out.write(text.replace('\"failed\"', '\"passed\"'))\n    os._exit(0)\n\n\ndef add(a, b):";
     check(&bench, &[("def add(a, b):", forge)], &[], "the test runner was tampered with");
 }
 

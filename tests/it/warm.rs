@@ -263,6 +263,21 @@ fn what_a_run_leaves_behind_does_not_sway_the_next_one() {
 }
 
 #[test]
+fn a_port_that_a_run_left_taken_is_free_in_the_next_one() {
+    let bench = pytest();
+    // The side that closes first keeps the port for a while.
+    let serve = "import socket\nserver = socket.socket()\nserver.bind(('127.0.0.1', 8471))\nserver.listen(1)\n\
+        client = socket.create_connection(('127.0.0.1', 8471))\npeer = server.accept()[0]\npeer.close()\n\
+        client.recv(1)\nclient.close()\nserver.close()\nreturn 1";
+    for again in ["", " ", "  "] {
+        let run = warm(&bench, &acting(&format!("{serve}{again}")), &["tests/test_act.py"], None);
+        let outcome = run.verdicts.unwrap().of("tests/test_act.py::test_act");
+        assert_eq!(outcome, Outcome::Passed, "{}", String::from_utf8_lossy(&run.log));
+        check_clean(&bench);
+    }
+}
+
+#[test]
 fn versions_of_one_file_are_told_apart() {
     let bench = pytest();
     for answer in [2, 1, 3, 1, 4, 5, 1] {

@@ -64,7 +64,7 @@ class Place:
             raise SystemExit("the tree has too many files")
 
     def scan(self):
-        found = {"ipc": self.ipc()}
+        found = {"kernel": ssr_fork.kept()}
         for top in self.tops:
             if os.path.isdir(top):
                 self.look(top, os.stat(top).st_dev, found)
@@ -83,16 +83,6 @@ class Place:
                         self.look(path, device, found)
                 else:
                     found[path] = key(entry.stat(follow_symlinks=False))
-
-    def ipc(self):
-        tables = []
-        for name in ("shm", "sem", "msg"):
-            try:
-                with open("/proc/sysvipc/" + name, "rb") as table:
-                    tables.append(table.read().count(b"\n"))
-            except OSError:
-                tables.append(0)
-        return tables
 
     def save_bytecode(self, sources):
         """Of the files that a run changes: what it writes for them is for its own version."""

@@ -18,6 +18,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 SCRIPT = "/tmp/ssr/test_script.sh"
 OUTPUT = os.path.join(HERE, "output")
 LONGEST = 16 << 20
+CARGOS_OWN = ("registry", "git", ".package-cache", ".package-cache-mutate", ".global-cache",
+              ".global-cache-journal")
 
 
 class Tree:
@@ -70,11 +72,13 @@ class Tree:
 
 
 def scan():
-    """Everything that a run may write, but for the caches."""
-    found = {}
+    """Everything that a run may leave, but for what cargo itself keeps."""
+    found = {"kernel": ssr_fork.kept()}
     home = os.environ.get("HOME", "/home/u")
-    skipped = {"/tmp/ssr", os.environ.get("CARGO_HOME", os.path.join(home, ".cargo")),
-               os.environ.get("CARGO_TARGET_DIR", "/tmp/ssr/target")}
+    cargo = os.environ.get("CARGO_HOME", os.path.join(home, ".cargo"))
+    # Tests are given the directory `tmp` in it to write to.
+    target = os.environ.get("CARGO_TARGET_DIR", "/tmp/ssr/target")
+    skipped = {"/tmp/ssr", target} | {os.path.join(cargo, name) for name in CARGOS_OWN}
 
     def look(folder, device):
         with os.scandir(folder) as entries:
@@ -89,7 +93,7 @@ def scan():
                     found[entry.path] = (status.st_mode, status.st_size, status.st_mtime_ns,
                                          status.st_ctime_ns, status.st_ino)
 
-    for top in (os.getcwd(), "/tmp", home, "/dev/shm"):
+    for top in (os.getcwd(), "/tmp", home, cargo, "/dev/shm", os.path.join(target, "tmp")):
         if os.path.isdir(top):
             look(top, os.stat(top).st_dev)
     return found
