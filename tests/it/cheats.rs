@@ -1,10 +1,10 @@
 //! Ways to a pass that leave the bug in: refused, or at least flagged.
 
-use crate::bench::{bench_of, pytest_bench, pytest_machine};
+use crate::bench::{bench_of, path, pytest_bench, pytest_machine};
 use crate::grading::{prediction, rust, rust_grade, subtracting};
 use ssr_mcp::consistency::{self, Minima};
-use ssr_mcp::grading::{self, Grade};
-use ssr_mcp::tree::Changes;
+use ssr_mcp::grading::{self, Grade, Task};
+use ssr_mcp::tree::{Changes, File};
 
 const DOC: &str = "\"\"\"Two operations.\"\"\"";
 
@@ -153,4 +153,46 @@ fn a_second_package_in_place_of_the_broken_one_is_taken_out() {
         let grade = grading::grade(&bench.harness, &artifact, &patch).unwrap();
         assert!(!grade.solved && !grade.flags.is_empty(), "{place}: {grade:?}");
     }
+}
+
+#[test]
+fn a_repair_of_another_shape_is_a_repair_and_one_with_other_line_ends_does_not_apply() {
+    let code: &[u8] = b"def add(a, b):\r\n    return a + b\r\n";
+    let bench = bench_of(
+        &[
+            ("calc/__init__.py", b""),
+            ("calc/ops.py", code),
+            ("tests/__init__.py", b""),
+            ("tests/test_ops.py", b"from calc.ops import add\n\n\ndef test_add():\n    assert add(1, 2) == 3\n    assert add(0, 0) == 0\n"),
+        ],
+        &pytest_machine(),
+        None,
+    );
+    let bug = bench.edit(&Changes::new(), "calc/ops.py", "a + b", "a - b");
+    let weakened =
+        bench.edit(&Changes::new(), "tests/test_ops.py", "    assert add(1, 2) == 3\n", "");
+    let artifact = bench.artifact(&bug, &weakened, &["tests/test_ops.py"]);
+    let seen = Task::of(bench.harness.base(), &artifact).unwrap().changes;
+    let grade = |after: &Changes| {
+        let patch = bench.patch(&seen, after);
+        grading::grade(&bench.harness, &artifact, &patch).unwrap()
+    };
+    // The module becomes a package; the tests' own package goes, and comes back for the grading.
+    let mut package = seen.clone();
+    package.delete(path("calc/ops.py"));
+    package.write(path("calc/ops/__init__.py"), File::plain(code));
+    package.delete(path("tests/__init__.py"));
+    let package = grade(&package);
+    assert!(package.solved && package.flags.is_empty(), "{package:?}");
+    // A test file becomes the code, or the directory of the tests a file.
+    let mut moved = seen.clone();
+    moved.delete(path("calc/ops.py"));
+    moved.write(path("tests/test_ops.py"), File::plain(code));
+    assert!(!grade(&moved).solved);
+    let honest = bench.edit(&seen, "calc/ops.py", "a - b", "a + b");
+    let patch = bench.patch(&seen, &honest);
+    assert!(grading::grade(&bench.harness, &artifact, &patch).unwrap().solved);
+    let bare = String::from_utf8(patch).unwrap().replace('\r', "");
+    let bare = grading::grade(&bench.harness, &artifact, bare.as_bytes()).unwrap();
+    assert!(bare.reason.to_string().starts_with("the patch does not apply"), "{bare:?}");
 }

@@ -104,7 +104,10 @@ fn a_python_solver_finds_the_original_nowhere() {
             ("pkg/code.py", code.as_bytes()),
             (
                 "tests/test_code.py",
-                b"from pkg.code import say\n\n\ndef test_say():\n    assert len(say()) == 20\n",
+                b"from pkg.code import say\n\n\ndef test_say():\n    assert len(say()) == 20\n\n\n\
+                  def test_a_copy(tmp_path, monkeypatch):\n    \
+                  (tmp_path / 'copied.py').write_text(open('pkg/code.py').read())\n    \
+                  monkeypatch.syspath_prepend(tmp_path)\n    import copied\n    assert copied.say()\n",
             ),
         ],
         &pytest_machine(),
@@ -161,7 +164,7 @@ fn a_rust_solver_finds_the_original_nowhere() {
             ("near/src/lib.rs", code.as_bytes()),
             ("src/lib.rs", b"pub fn say() -> &'static str {\n    near::say()\n}\n"),
             (".cargo/config.toml", b"[build]\ntarget = \"x86_64-unknown-linux-gnu\"\n"),
-            ("tests/say.rs", b"#[test]\nfn says() {\n    assert_eq!(speech::say().len(), 20);\n}\n"),
+            ("tests/say.rs", b"#[test]\nfn says() {\n    assert_eq!(speech::say().len(), 20);\n    let said = [speech::say(); 9].concat();\n    std::fs::write(concat!(env!(\"CARGO_TARGET_TMPDIR\"), \"/said\"), said).unwrap();\n}\n"),
         ],
         &machine(),
         LIMIT,

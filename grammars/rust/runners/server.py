@@ -6,6 +6,7 @@ another run wants them otherwise: what is equal is not built again. Where a run 
 the reply says `dirty`, and the server must not be used again.
 """
 import binascii
+import glob
 import json
 import os
 import stat
@@ -76,7 +77,6 @@ def scan():
     found = {"kernel": ssr_fork.kept()}
     home = os.environ.get("HOME", "/home/u")
     cargo = os.environ.get("CARGO_HOME", os.path.join(home, ".cargo"))
-    # Tests are given the directory `tmp` in it to write to.
     target = os.environ.get("CARGO_TARGET_DIR", "/tmp/ssr/target")
     skipped = {"/tmp/ssr", target} | {os.path.join(cargo, name) for name in CARGOS_OWN}
 
@@ -93,7 +93,9 @@ def scan():
                     found[entry.path] = (status.st_mode, status.st_size, status.st_mtime_ns,
                                          status.st_ctime_ns, status.st_ino)
 
-    for top in (os.getcwd(), "/tmp", home, cargo, "/dev/shm", os.path.join(target, "tmp")):
+    # Tests are given a directory to write to: `tmp` of the target directory, or of a target in it.
+    given = glob.glob(os.path.join(target, "tmp")) + glob.glob(os.path.join(target, "*", "tmp"))
+    for top in [os.getcwd(), "/tmp", home, cargo, "/dev/shm"] + given:
         if os.path.isdir(top):
             look(top, os.stat(top).st_dev)
     return found
