@@ -183,7 +183,8 @@ fn a_repair_of_another_shape_is_a_repair_and_one_with_other_line_ends_does_not_a
     package.write(path("calc/ops/__init__.py"), File::plain(code));
     package.delete(path("tests/__init__.py"));
     let package = grade(&package);
-    assert!(package.solved && package.flags.is_empty(), "{package:?}");
+    let restored = "the patch touches tests/__init__.py, which sways the tests: it was restored";
+    assert!(package.solved && package.flags == [restored], "{package:?}");
     // A test file becomes the code, or the directory of the tests a file.
     let mut moved = seen.clone();
     moved.delete(path("calc/ops.py"));

@@ -244,6 +244,7 @@ fn what_a_run_leaves_behind_does_not_sway_the_next_one() {
         "status = os.stat('data.txt')\nopen('data.txt', 'w').write('lost')\nos.utime('data.txt', ns=(status.st_atime_ns, status.st_mtime_ns)); return 1",
         "os.makedirs('left/over'); open('left/over/file', 'w').close(); return 1",
         "os.symlink('data.txt', 'left'); return 1",
+        "open(b'left\\xff', 'w').close(); os.link('data.txt', 'left'); return 1",
         "os.mkfifo('/tmp/left'); os.makedirs('/tmp/more/left'); return 1",
         "open(os.path.expanduser('~/left'), 'w').close(); return 1",
         "open('/dev/shm/left', 'w').close(); return 1",
@@ -302,7 +303,12 @@ fn a_run_that_hangs_times_out_and_the_next_one_works() {
 fn a_run_that_harms_the_process_is_made_plainly() {
     let bench = pytest();
     check_clean(&bench);
-    for body in ["os.kill(os.getppid(), 9); return 1", "x = 'x' * (3 << 30); return 1"] {
+    for body in [
+        "os.kill(os.getppid(), 9); return 1",
+        "x = 'x' * (3 << 30); return 1",
+        // Deeper than what is left behind can be looked at.
+        "here = os.getcwd()\nfor n in range(1500):\n    os.mkdir('d'); os.chdir('d')\nos.chdir(here); return 1",
+    ] {
         let run = given(&bench, &["tests/test_act.py"], |program| {
             bench.harness.run_warm(&acting(body), program, None)
         });
