@@ -62,7 +62,7 @@ impl Grade {
 
 /// Rebuilds the tree from the original, applies bug, weakening and prediction, restores every test
 /// file and every file that sways tests, runs in a fresh sandbox, and wants exactly the expected ids,
-/// all passed. Exit codes are no evidence. A green run is then repeated by our own script beside
+/// all passed. An exit code is no evidence of a pass; one may contradict it. A green run is then repeated by our own script beside
 /// canary tests that must fail.
 ///
 /// `patch` is a diff against the tree the solver saw: [`Task::changes`] over the base.

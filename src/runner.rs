@@ -292,7 +292,9 @@ fn python_tools(
             tools.env.insert((&plugins.variable).into(), modules.join(",").into());
         }
     }
-    let copies = own_copies::of_python(reader, &python.site, &spec.needs.modules);
+    let places = [&python.site[..], &python.linked].concat();
+    let mut copies = own_copies::of_python(reader, &places, &spec.needs.modules);
+    copies.extend(own_copies::histories(&python.linked));
     tools.hidden = copies.into_iter().map(|path| (path.clone(), path.is_dir())).collect();
     Ok((tools, python.modules()))
 }

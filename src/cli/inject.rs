@@ -18,7 +18,7 @@ pub struct Inject {
     repo: PathBuf,
     #[command(flatten)]
     injection: Injection,
-    /// Write the artifact to this folder, too [default: the state directory only]
+    /// Write the artifact to this folder outside of the repository, too [default: the state directory only]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     #[command(flatten)]

@@ -25,9 +25,30 @@ pub(super) struct Case<'a> {
     pub(super) original: Verdicts,
     /// Set by `bug`: passed on the original, fail with the bug.
     pub(super) failing: BTreeSet<TestId>,
+    /// Set by `bug`, where the artifact's script or parser is not the runner's own.
+    pub(super) second: Option<Second>,
     /// Set by `bug`: pass on both.
     pub(super) still_passing: Vec<TestId>,
     pub(super) cpu: Duration,
+}
+
+/// The runner's own script over the listed test files: a script and a parser may print what they like.
+#[derive(Clone)]
+pub(super) struct Second {
+    script: Vec<u8>,
+    parser: Vec<u8>,
+    /// By it: passed on the original, fail with the bug.
+    pub(super) failing: BTreeSet<TestId>,
+}
+
+impl Second {
+    pub(super) fn new(script: Vec<u8>, parser: Vec<u8>) -> Self {
+        Self { script, parser, failing: BTreeSet::new() }
+    }
+
+    pub(super) fn program(&self) -> Program<'_> {
+        Program { script: &self.script, parser: &self.parser }
+    }
 }
 
 impl<'a> Case<'a> {
@@ -47,6 +68,7 @@ impl<'a> Case<'a> {
             units: Vec::new(),
             original: Verdicts::default(),
             failing: BTreeSet::new(),
+            second: None,
             still_passing: Vec::new(),
             cpu: Duration::ZERO,
         }

@@ -1,8 +1,8 @@
 //! Checks that run the artifact's script and parser.
 
-use super::case::Case;
+use super::case::{Case, Second};
 use super::{Finding, Parent};
-use crate::harness::{Audience, Error, How, Program};
+use crate::harness::{Audience, Error, How};
 use crate::tree::Changes;
 use crate::verdict::{Outcome, TestId, Verdicts};
 use std::collections::BTreeSet;
@@ -101,19 +101,44 @@ fn unseen_by_us(case: &mut Case<'_>) -> Result<Option<String>, Error> {
     if parser == case.artifact.test_parser && (*theirs == script || ours()) {
         return Ok(None);
     }
-    let program = Program { script: &script, parser: &parser };
-    let without = case.run_of(&Changes::new(), program)?;
+    let mut second = Second::new(script, parser);
+    let without = case.run_of(&Changes::new(), second.program())?;
     let bug = case.bug.clone();
-    let with = case.run_of(&bug, program)?;
+    let with = case.run_of(&bug, second.program())?;
     let Ok(before) = without else { return Ok(None) };
     let passing = before.with(Outcome::Passed);
-    let same = with.is_ok_and(|after| passing.iter().all(|id| after.of(id) == Outcome::Passed));
-    Ok((same && !passing.is_empty()).then(|| {
-        format!(
+    let Ok(after) = with else { return Ok(None) };
+    if passing.is_empty() {
+        return Ok(None);
+    }
+    let fails = |id: &TestId| matches!(after.of(id), Outcome::Failed | Outcome::Error);
+    second.failing = passing.iter().filter(|id| fails(id)).cloned().collect();
+    if passing.iter().all(|id| after.of(id) == Outcome::Passed) {
+        return Ok(Some(format!(
             "but when {} itself runs the listed test files, all {} tests pass with the bug: the test script \
              does not tell what the tests say",
             runner.framework(),
             passing.len()
+        )));
+    }
+    case.second = Some(second);
+    Ok(None)
+}
+
+/// The same look at a state in which the artifact's script says that failing tests pass again: some must
+/// when the framework itself runs them.
+fn unhealed_by_us(case: &mut Case<'_>, changes: &Changes) -> Result<Option<String>, Error> {
+    let Some(second) = case.second.clone().filter(|second| !second.failing.is_empty()) else {
+        return Ok(None);
+    };
+    let Ok(verdicts) = case.run_of(changes, second.program())? else { return Ok(None) };
+    let healed = second.failing.iter().any(|id| verdicts.of(id) == Outcome::Passed);
+    Ok((!healed).then(|| {
+        format!(
+            "when {} itself runs the listed test files, none of the {} failing tests passes again: the test \
+             script does not tell what the tests say",
+            case.harness.runner().framework(),
+            second.failing.len()
         )
     }))
 }
@@ -136,7 +161,13 @@ pub(super) fn weakening(case: &mut Case<'_>) -> Result<Finding, Error> {
         case.failing.len(),
         failing.len()
     );
-    Ok(if again > 0 { Ok(detail) } else { Err(format!("{detail}: none passes again")) })
+    if again == 0 {
+        return Ok(Err(format!("{detail}: none passes again")));
+    }
+    Ok(match unhealed_by_us(case, &weakened)? {
+        None => Ok(detail),
+        Some(problem) => Err(format!("{detail}; but {problem}")),
+    })
 }
 
 /// Every changed file is needed: with only that file restored, some failing test passes again
@@ -161,6 +192,11 @@ pub(super) fn inverse_mutation(case: &mut Case<'_>) -> Result<Finding, Error> {
             return Ok(Err(format!(
                 "{name} is not needed: with only that file restored none of the {} failing tests passes",
                 case.failing.len()
+            )));
+        }
+        if let Some(problem) = unhealed_by_us(case, &changes)? {
+            return Ok(Err(format!(
+                "{name} is not needed: with only that file restored, {problem}"
             )));
         }
         healed.push(format!("{name} {passing}"));

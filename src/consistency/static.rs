@@ -20,6 +20,12 @@ pub(super) fn separation(case: &mut Case<'_>) -> Finding {
                 "bug_inject.diff changes {path}, which sways the tests and is restored before every grading"
             ));
         }
+        if !case.harness.base().has(&path) && case.harness.runner().shadows(&path) {
+            return Err(format!(
+                "bug_inject.diff adds {path}, which would be imported in place of another module and is \
+                 taken out before every grading"
+            ));
+        }
     }
     let (weakening, weakened) =
         case.apply("test_weaken.diff", &case.artifact.test_weaken, &bugged)?;

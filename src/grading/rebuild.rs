@@ -26,7 +26,7 @@ pub fn rebuild(harness: &Harness, artifact: &Artifact, patch: &[u8]) -> Result<R
     let seen = Overlaid { base: harness.base(), changes: &task.changes };
     let prediction =
         patch.apply(&seen).map_err(|failure| Reason::DoesNotApply(failure.to_string()))?;
-    let mut flags = scan::suspicious(&patch);
+    let mut flags = scan::suspicious(&patch, harness.base());
     let mut tree = task.changes.then(&prediction);
     let test_files: BTreeSet<&RelPath> = task.test_files.iter().collect();
     let touched: Vec<RelPath> = tree.paths().cloned().collect();
@@ -53,8 +53,8 @@ fn decides_tests(
         Some("which sways the tests")
     } else if !harness.base().has(path) && harness.runner().shadows(path) {
         Some(
-            "a new file that would be imported in place of the test runner, the standard library or an \
-             installed package",
+            "a new file that would be imported in place of the test runner, the standard library, an \
+             installed package or another module of the repository",
         )
     } else {
         None

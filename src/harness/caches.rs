@@ -172,7 +172,21 @@ struct Hidden {
     stems: Vec<String>,
     /// Names of crates that were built from the repository itself.
     crates: BTreeSet<String>,
+    /// Where tests write files of their own, which may be copies of the repository's: byte code of what
+    /// they import from there.
+    scratch: Vec<PathBuf>,
+    /// The repository's place in the cache, which may lie in one of those.
+    tree: PathBuf,
+    /// Directories with cargo's output of a profile, with their parents; empty where cargo has none here.
+    profiles: BTreeSet<PathBuf>,
+    cache: PathBuf,
 }
+
+/// What cargo keeps beside the profiles.
+const OF_CARGO: [&str; 2] = [".rustc_info.json", "CACHEDIR.TAG"];
+
+/// What cargo keeps of a profile that a later build can use. Whatever else is there, tests wrote.
+const OF_PROFILE: [&str; 4] = ["deps", "build", ".fingerprint", ".cargo-lock"];
 
 impl Hidden {
     fn of(cache: &Path, changed: &BTreeSet<RelPath>, root: &Path) -> Self {
@@ -185,13 +199,21 @@ impl Hidden {
             .collect();
         let mut crates = BTreeSet::new();
         // `debug`, or below it `<target triple>/debug` where the project names a target.
-        for first in directories(cache) {
-            own_crates(&first.join("deps"), root, &mut crates);
-            for second in directories(&first) {
-                own_crates(&second.join("deps"), root, &mut crates);
+        let mut profiles = BTreeSet::new();
+        if cache.join(".rustc_info.json").is_file() || cache.join("debug/deps").is_dir() {
+            for first in directories(cache) {
+                for place in directories(&first).into_iter().chain([first.clone()]) {
+                    if place.join(".fingerprint").is_dir() || place.join("deps").is_dir() {
+                        own_crates(&place.join("deps"), root, &mut crates);
+                        profiles.insert(place);
+                    }
+                }
             }
         }
-        Self { stems, crates }
+        let at = |place: &Path| cache.join(place.strip_prefix("/").unwrap_or(place));
+        let scratch = ["/tmp", "/home/u", "/dev/shm"].map(|place| at(Path::new(place)));
+        let (tree, cache) = (at(root), cache.to_owned());
+        Self { stems, crates, scratch: scratch.into(), tree, profiles, cache }
     }
 
     fn hides(&self, path: &Path) -> bool {
@@ -199,11 +221,24 @@ impl Hidden {
         if self.stems.iter().any(|stem| text.contains(stem.as_str())) {
             return true;
         }
-        if self.crates.is_empty() {
-            return false;
-        }
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        name == "incremental" || self.crates.contains(&crate_name(&name))
+        if self.profiles.is_empty() {
+            let of_tree = path.starts_with(&self.tree) || self.tree.starts_with(path);
+            return !of_tree && self.scratch.iter().any(|place| path.starts_with(place));
+        }
+        self.is_no_output(path, &name) || self.crates.contains(&crate_name(&name))
+    }
+
+    /// Whether something in cargo's directory is not what a build makes of dependencies.
+    fn is_no_output(&self, path: &Path, name: &str) -> bool {
+        let above = path.parent().unwrap_or(path);
+        if self.profiles.contains(above) {
+            return !OF_PROFILE.contains(&name);
+        }
+        let leads = self.profiles.iter().any(|profile| profile.starts_with(path));
+        let between = self.profiles.iter().any(|profile| profile.starts_with(above));
+        let of_cargo = above == self.cache && OF_CARGO.contains(&name);
+        between && !leads && !of_cargo
     }
 }
 
@@ -332,6 +367,13 @@ mod tests {
             "/t/dep.d: /home/u/.cargo/registry/dep/lib.rs\n",
         );
         write(deps.join("libdep-0123456789abcdef.rlib"), "dependency");
+        // What tests wrote, or imported from where they may write.
+        for name in ["tmp/copy", "copy", "debug/copy", "tests/trybuild/deep/debug/deps/libown.rlib"]
+        {
+            write(mounts[1].source.join(name), "answer");
+        }
+        write(mounts[0].source.join("tmp/test0/copy.cpython-311.pyc"), "answer");
+        write(mounts[1].source.join(".rustc_info.json"), "{}");
         caches.filled().unwrap();
         let mut changes = Changes::new();
         changes.delete(RelPath::parse(b"pkg/a.py").unwrap());
@@ -342,5 +384,9 @@ mod tests {
         assert!(!has(1, "debug/deps/libown-0123456789abcdef.rlib"));
         assert!(!has(1, "x86_64-unknown-linux-musl/debug/deps/libnear-0123456789abcdef.rlib"));
         assert!(has(1, "debug/deps/libdep-0123456789abcdef.rlib"));
+        for name in ["tmp", "copy", "debug/copy", "tests"] {
+            assert!(!has(1, name), "{name}");
+        }
+        assert!(!has(0, "tmp") && has(1, ".rustc_info.json"));
     }
 }

@@ -8,23 +8,72 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 
-/// Packages and modules in `sites` with the name of a top-level package or module of the tree.
-/// `kept` are the framework's own: without them nothing runs.
+/// A copy that shares no file of this size with the tree, bytes, is of something else.
+const TELLING: usize = 64;
+
+/// Packages and modules in `sites` with the name of a top-level package or module of the tree; a package
+/// that lies deeper in the tree than its root or `src/` must share a file with its copy. `kept` are the
+/// framework's own: without them nothing runs.
 pub(super) fn of_python(reader: &Reader<'_>, sites: &[PathBuf], kept: &[String]) -> Vec<PathBuf> {
-    let names: BTreeSet<&str> = reader
-        .paths()
-        .iter()
-        .filter_map(top_level)
-        .filter(|name| !kept.iter().any(|kept| kept == name))
+    let other = |name: &&str| !kept.iter().any(|kept| kept == name);
+    let names: BTreeSet<&str> = reader.paths().iter().filter_map(top_level).filter(other).collect();
+    let deep: BTreeSet<&str> = packages_of(reader)
+        .filter(|package| package.rsplit('/').next().is_some_and(|name| other(&name)))
         .collect();
     let mut hidden = Vec::new();
     for site in sites {
+        // A finder of an editable install names the package itself.
+        if site.file_name().and_then(|name| name.to_str()).is_some_and(|name| names.contains(name))
+        {
+            hidden.push(site.clone());
+        }
         for name in &names {
             let candidates = [site.join(name), site.join(format!("{name}.py"))];
             hidden.extend(candidates.into_iter().filter(|path| path.exists()));
         }
+        for package in &deep {
+            let copy = site.join(package.rsplit('/').next().unwrap_or(package));
+            if !hidden.contains(&copy) && copy.is_dir() && shares_a_file(reader, package, &copy) {
+                hidden.push(copy);
+            }
+        }
     }
     hidden
+}
+
+/// What version control keeps in directories that are shown: it may be of the same project.
+pub(super) fn histories(shown: &[PathBuf]) -> impl Iterator<Item = PathBuf> {
+    let names = [".git", ".hg", ".svn", ".jj"];
+    shown
+        .iter()
+        .flat_map(move |directory| names.map(|name| directory.join(name)))
+        .filter(|path| path.exists())
+}
+
+/// Directories of packages that are in no other package.
+fn packages_of<'r>(reader: &'r Reader<'_>) -> impl Iterator<Item = &'r str> {
+    let packages: BTreeSet<&str> = reader.named("__init__.py").map(RelPath::parent).collect();
+    let outer = move |package: &&str| {
+        !package.rsplit_once('/').is_some_and(|(above, _)| packages.contains(above))
+    };
+    reader
+        .named("__init__.py")
+        .map(RelPath::parent)
+        .filter(|package| !package.is_empty())
+        .filter(outer)
+}
+
+fn shares_a_file(reader: &Reader<'_>, package: &str, copy: &Path) -> bool {
+    reader.paths().iter().any(|path| {
+        let below = path.as_str().strip_prefix(package).and_then(|rest| rest.strip_prefix('/'));
+        below.filter(|_| path.extension() == "py").is_some_and(|below| {
+            let there = copy.join(below);
+            there.is_file() && {
+                let bytes = reader.bytes(path);
+                bytes.len() >= TELLING && fs::read(there).is_ok_and(|there| there == *bytes)
+            }
+        })
+    })
 }
 
 /// The importable name that a file at the root or in `src/` gives.
@@ -161,5 +210,23 @@ mod tests {
         let hidden =
             of_python(&Reader::new(&tree), &[site.path().to_owned()], &["pytest".to_owned()]);
         assert_eq!(hidden, [site.path().join("pkg"), site.path().join("single.py")]);
+    }
+
+    #[test]
+    fn a_copy_of_a_package_that_lies_deep_is_hidden_where_a_file_of_it_is_the_same() {
+        let site = tempfile::tempdir().unwrap();
+        let code = "def answer():\n    return 42\n".repeat(4);
+        for (name, text) in [("deep", &*code), ("vendored", "something else\n")] {
+            fs::create_dir_all(site.path().join(name)).unwrap();
+            fs::write(site.path().join(name).join("code.py"), text).unwrap();
+        }
+        let tree = tree(&[
+            ("packages/one/src/deep/__init__.py", ""),
+            ("packages/one/src/deep/code.py", &code),
+            ("third/vendored/__init__.py", ""),
+            ("third/vendored/code.py", &code),
+        ]);
+        let hidden = of_python(&Reader::new(&tree), &[site.path().to_owned()], &[]);
+        assert_eq!(hidden, [site.path().join("deep")]);
     }
 }

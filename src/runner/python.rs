@@ -19,6 +19,8 @@ pub(super) struct Python {
     /// `~/.local`, where packages of the user count too.
     user_base: Option<PathBuf>,
     environment: Option<PathBuf>,
+    /// Directories elsewhere that `.pth` files and editable installs name.
+    pub linked: Vec<PathBuf>,
     mounts: BTreeMap<PathBuf, PathBuf>,
 }
 
@@ -31,7 +33,7 @@ pub(super) fn find(root: &Path, machine: &Machine) -> Result<Python, Error> {
             for name in ["python", "python3"] {
                 let program = environment.join("bin").join(name);
                 if program.exists() {
-                    return Ok(Python::in_environment(program, environment, machine));
+                    return Ok(Python::in_environment(program, environment, root, machine));
                 }
             }
         }
@@ -44,7 +46,7 @@ pub(super) fn find(root: &Path, machine: &Machine) -> Result<Python, Error> {
                 continue;
             }
             match real_interpreter(&program, root) {
-                Some(program) => return Ok(Python::plain(program, machine)),
+                Some(program) => return Ok(Python::plain(program, root, machine)),
                 None => seen.push(program),
             }
         }
@@ -53,7 +55,12 @@ pub(super) fn find(root: &Path, machine: &Machine) -> Result<Python, Error> {
 }
 
 impl Python {
-    fn in_environment(program: PathBuf, environment: PathBuf, machine: &Machine) -> Self {
+    fn in_environment(
+        program: PathBuf,
+        environment: PathBuf,
+        root: &Path,
+        machine: &Machine,
+    ) -> Self {
         let settings = fs::read_to_string(environment.join("pyvenv.cfg")).unwrap_or_default();
         let setting = |name: &str| {
             settings.lines().find_map(|line| {
@@ -74,13 +81,19 @@ impl Python {
                 site.extend(packages_below(prefix, version.as_deref()));
             }
         }
-        let mut python =
-            Self { program, site, user_base: None, environment: Some(environment), mounts };
-        python.add_linked_directories(&machine.home);
+        let mut python = Self {
+            program,
+            site,
+            user_base: None,
+            environment: Some(environment),
+            linked: Vec::new(),
+            mounts,
+        };
+        python.add_linked_directories(root, &machine.home);
         python
     }
 
-    fn plain(program: PathBuf, machine: &Machine) -> Self {
+    fn plain(program: PathBuf, root: &Path, machine: &Machine) -> Self {
         let mut mounts = mounts_of(&program, &machine.home);
         let version = version_of(&program);
         let prefix = program.parent().and_then(Path::parent).unwrap_or(Path::new("/usr"));
@@ -94,8 +107,9 @@ impl Python {
             }
             site.extend(user_site);
         }
-        let mut python = Self { program, site, user_base, environment: None, mounts };
-        python.add_linked_directories(&machine.home);
+        let mut python =
+            Self { program, site, user_base, environment: None, linked: Vec::new(), mounts };
+        python.add_linked_directories(root, &machine.home);
         python
     }
 
@@ -164,8 +178,9 @@ impl Python {
         self.user_base.is_some()
     }
 
-    /// Directories outside that `.pth` files and editable installs point to.
-    fn add_linked_directories(&mut self, home: &Path) {
+    /// Directories outside that `.pth` files and editable installs point to. The repository itself is often
+    /// one: in its place stands the copy, which nothing may cover.
+    fn add_linked_directories(&mut self, root: &Path, home: &Path) {
         for site in self.site.clone() {
             for file in entries(&site) {
                 let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -181,7 +196,9 @@ impl Python {
                         && directory.is_dir()
                         && !home.starts_with(&directory)
                         && !is_system(&directory)
+                        && !overlap(&directory, root)
                     {
+                        self.linked.push(directory.clone());
                         self.mounts.insert(directory.clone(), directory);
                     }
                 }
@@ -261,6 +278,13 @@ fn shown_for(program: &Path, home: &Path) -> Option<PathBuf> {
     let whole = !home.starts_with(prefix) && !packages_below(prefix, None).is_empty();
     let directory = if whole { prefix } else { bin };
     (!is_system(directory) && !home.starts_with(directory)).then(|| directory.to_owned())
+}
+
+/// Whether one of two directories holds the other.
+fn overlap(one: &Path, other: &Path) -> bool {
+    let [one, other] =
+        [one, other].map(|path| fs::canonicalize(path).unwrap_or_else(|_| path.to_owned()));
+    one.starts_with(&other) || other.starts_with(&one)
 }
 
 fn is_system(path: &Path) -> bool {

@@ -17,6 +17,8 @@ pub(super) struct Ground {
     modules: BTreeSet<String>,
     /// Module names that belong to others.
     reserved: BTreeSet<String>,
+    /// Modules of the tree in the directories that code is imported from, whatever its tests do.
+    own: BTreeSet<String>,
 }
 
 impl Ground {
@@ -49,6 +51,13 @@ impl Ground {
             .flat_map(|path| ground.module_of(spec, path).collect::<Vec<_>>())
             .map(|(root, module)| format!("{root}/{module}"))
             .collect();
+        let of_tests = |root: &str| !spec.shadows.roots.iter().any(|known| known == root);
+        ground.own = paths
+            .iter()
+            .flat_map(|path| ground.module_of(spec, path).collect::<Vec<_>>())
+            .filter(|(root, _)| !of_tests(root))
+            .map(|(_, module)| module.to_owned())
+            .collect();
         let listed = embedded::file(&spec.language, &spec.shadows.module_list);
         ground.reserved = spec.shadows.modules.iter().cloned().collect();
         ground.reserved.extend(listed.lines().map(str::to_owned));
@@ -63,7 +72,8 @@ impl Ground {
 
     pub(super) fn shadows(&self, spec: &Spec, path: &RelPath) -> bool {
         let hides = |(root, module): (&str, &str)| {
-            self.reserved.contains(module) && !self.modules.contains(&format!("{root}/{module}"))
+            (self.reserved.contains(module) || self.own.contains(module))
+                && !self.modules.contains(&format!("{root}/{module}"))
         };
         spec.shadows.files.hit(path.as_str()) || self.module_of(spec, path).any(hides)
     }

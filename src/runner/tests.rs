@@ -257,6 +257,28 @@ fn no_mount_shows_the_home_directory_or_credentials() {
 }
 
 #[test]
+fn a_linked_directory_shows_neither_the_repository_nor_a_copy_of_its_packages() {
+    let place = Place::new();
+    let site = "opt/py/lib/python3.11/site-packages";
+    for linked in ["repo/src", "clone/src", "finder/pkg", "other"] {
+        place.file(&format!("{linked}/x.py"), "");
+        let name = linked.replace('/', "_");
+        place.file(&format!("{site}/{name}.pth"), place.at(linked).to_str().unwrap());
+    }
+    place.file(&format!("{site}/above.pth"), place.at("").to_str().unwrap());
+    place.file("clone/src/pkg/__init__.py", "");
+    place.file("other/.git/HEAD", "");
+    let runner = place
+        .detect(&[("src/pkg/__init__.py", ""), ("tests/test_a.py", "def test_a():\n    pass\n")])
+        .unwrap();
+    let tools = runner.tools();
+    let shown = |name: &str| tools.mounts.iter().any(|mount| mount.target == place.at(name));
+    assert!(shown("clone/src") && shown("other") && !shown("repo/src") && !shown(""));
+    let hidden: Vec<_> = tools.hidden.iter().map(|(path, _)| path.clone()).collect();
+    assert_eq!(hidden, ["clone/src/pkg", "finder/pkg", "other/.git"].map(|path| place.at(path)));
+}
+
+#[test]
 fn plugins_are_named_one_by_one_less_those_that_shuffle() {
     let place = Place::new();
     let site = "opt/py/lib/python3.11/site-packages";
@@ -318,6 +340,8 @@ fn files_that_sway_and_files_that_shadow_are_told() {
         "evil-0.dist-info/entry_points.txt",
         "unittest.py",
         "pkg/tests/types.py",
+        "src/pkg/code.py",
+        "checks/pkg/__init__.py",
     ] {
         assert!(runner.shadows(&path(name)), "{name}");
     }

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, Read};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 /// Largest part, bytes. A diff that is larger is no bug anybody would read.
 const LARGEST: u64 = 16 << 20;
@@ -74,6 +74,29 @@ pub(super) fn refuse_early(dir: &Path, seeded: bool) -> Result<(), Error> {
         return if seeded && read(dir).is_ok() { Ok(()) } else { Err(taken(dir)) };
     }
     place::can_be_made(dir).map_err(|error| unwritable(dir, &error))
+}
+
+/// Refuses a folder in the repository: its next copy would hold the bug, and with it the repair.
+pub(super) fn refuse_inside(dir: &Path, root: &Path) -> Result<(), Error> {
+    let Some(above) = dir.ancestors().find(|above| above.exists()) else { return Ok(()) };
+    let mut place = fs::canonicalize(above).unwrap_or_else(|_| above.to_owned());
+    // What is not there yet is no link: `..` behind it leads back.
+    for part in dir.strip_prefix(above).unwrap_or(Path::new("")).components() {
+        match part {
+            Component::ParentDir => {
+                place.pop();
+            }
+            part => place.push(part),
+        }
+    }
+    if place.starts_with(root) {
+        return Err(Error::usage(format!(
+            "{} lies in the repository, which is never written to, and whose next copy would hold the bug \
+             and its repair; name a folder elsewhere with --out",
+            dir.display()
+        )));
+    }
+    Ok(())
 }
 
 fn taken(dir: &Path) -> Error {

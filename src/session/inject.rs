@@ -53,6 +53,7 @@ impl Session {
         let target = target(request.target.as_deref())?;
         let out = request.out.as_ref().map(|out| self.config().cwd.join(out));
         if let Some(out) = &out {
+            folder::refuse_inside(out, &self.workspace(&request.repository)?.root)?;
             folder::refuse_early(out, request.seed.is_some())?;
         }
         self.refuse_without_history(request.strategy, &request.repository)?;

@@ -344,6 +344,11 @@ fn what_cannot_be_written_is_refused_before_the_work() {
     let output = check(&home, home.binary(), "inject . --out ../taken", 2, &words);
     assert_eq!(String::from_utf8_lossy(&output.stderr).lines().count(), 1, "{output:?}");
     check(&home, home.binary(), "inject . --out ../file/bug", 3, &["cannot be written"]);
+    std::os::unix::fs::symlink("repo", home.root().join("link")).unwrap();
+    for inside in ["bug", ".", "deep/er/bug", "../link/bug", "../none/../repo/bug"] {
+        let words = ["lies in the repository", "--out"];
+        check(&home, home.binary(), &format!("inject . --out {inside}"), 2, &words);
+    }
     check(&home, home.binary(), "play . --csv ../file/rounds.csv", 2, &["--csv"]);
     check(&home, home.binary(), "play . --csv ../nowhere/rounds.csv", 2, &["--csv"]);
 }

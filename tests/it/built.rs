@@ -131,12 +131,22 @@ fn a_place_that_keeps_what_was_built_says_what_a_fresh_one_says() {
 #[test]
 fn a_run_that_leaves_something_behind_does_not_sway_the_next() {
     let bench = rust();
-    let leaving = "{ let _ = std::fs::write(\"/tmp/left\", \"\"); let _ = std::fs::write(\"left.rs\", \"\"); a + b }";
-    let dirty = edited("    a + b", &format!("    {leaving}"));
-    check_same(&bench, &dirty);
-    let seeing = "if std::path::Path::new(\"/tmp/left\").exists() || std::path::Path::new(\"left.rs\").exists() { 0 } else { a + b }";
-    let run = check_same(&bench, &edited("    a + b", &format!("    {seeing}")));
-    assert_eq!(run.verdicts.unwrap().failing(), Vec::<String>::new());
+    for places in [
+        ["/tmp/left", "left.rs"],
+        // What tests are given to write to, and settings that every later build would read.
+        ["/tmp/ssr/target/tmp/left", "/home/u/.cargo/left"],
+    ] {
+        let [one, other] = places;
+        let leaving = format!(
+            "{{ let _ = std::fs::write(\"{one}\", \"\"); let _ = std::fs::write(\"{other}\", \"\"); a + b }}"
+        );
+        check_same(&bench, &edited("    a + b", &format!("    {leaving}")));
+        let seeing = format!(
+            "if std::path::Path::new(\"{one}\").exists() || std::path::Path::new(\"{other}\").exists() {{ 0 }} else {{ a + b }}"
+        );
+        let run = check_same(&bench, &edited("    a + b", &format!("    {seeing}")));
+        assert_eq!(run.verdicts.unwrap().failing(), Vec::<String>::new());
+    }
 }
 
 #[test]

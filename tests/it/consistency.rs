@@ -360,6 +360,35 @@ fn a_script_that_reads_the_code_instead_of_running_it_proves_no_bug() {
 }
 
 #[test]
+fn a_script_that_fakes_the_weakening_or_a_needed_file_is_not_believed() {
+    let bench = bench("well_tested");
+    let (bug, _) = discount(&bench);
+    let runs = String::from_utf8(bench.artifact(&bug, &bug, &TESTS).test_script).unwrap();
+    let ids = "for n in 1 2 3 4 5; do echo t$n passed; done\n";
+    let real = "if python3 -m unittest tests.test_price >/dev/null 2>&1; then echo t passed; else ";
+    assert!(runs.contains("unittest"));
+    let faked = |bug: &Changes, weakened: &Changes, sees: &str| Artifact {
+        test_script: format!("{ids}{real}{sees}; fi\n").into_bytes(),
+        test_parser: NAMED.to_vec(),
+        ..bench.artifact(bug, weakened, &TESTS)
+    };
+    // The weakening is a comment, and the script looks for it.
+    let hidden =
+        bench.edit(&Changes::new(), TESTS[0], "import unittest\n", "import unittest  # ok\n");
+    let sees = "if grep -q '# ok' tests/test_price.py; then echo t passed; else echo t failed; fi";
+    let artifact = faked(&bug, &hidden, sees);
+    let report = check(&bench, &artifact, &Minima::default(), "weakening: ");
+    assert!(report.checks.last().unwrap().detail.contains("unittest itself"), "{report:#?}");
+    // A second file changes nothing, and the script asks for its change.
+    let (bug, weakened) = discount(&bench);
+    let idle = bench.edit(&bug, STOCK, "on the shelves.", "on our shelves.");
+    let sees = "if grep -q 'the shelves' shop/stock.py; then echo t passed; else echo t failed; fi";
+    let artifact = faked(&idle, &weakened, sees);
+    let report = check(&bench, &artifact, &Minima::default(), "inverse_mutation: ");
+    assert!(report.checks.last().unwrap().detail.contains("unittest itself"), "{report:#?}");
+}
+
+#[test]
 fn a_script_of_ones_own_that_runs_the_tests_is_as_good_as_ours() {
     let bench = bench("well_tested");
     let script = "python3 -m unittest -v tests.test_price tests.test_stock 2>&1 | sed -nE \

@@ -105,13 +105,54 @@ fn a_python_solver_finds_the_original_nowhere() {
             ("pkg/code.py", code.as_bytes()),
             (
                 "tests/test_code.py",
-                b"from pkg.code import say\n\n\ndef test_say():\n    assert len(say()) == 20\n",
+                b"from pkg.code import say\n\n\ndef test_say():\n    assert len(say()) == 20\n\n\n\
+                  def test_a_copy(tmp_path, monkeypatch):\n    \
+                  (tmp_path / 'copied.py').write_text(open('pkg/code.py').read())\n    \
+                  monkeypatch.syspath_prepend(tmp_path)\n    import copied\n    assert copied.say()\n",
             ),
         ],
         &pytest_machine(),
         LIMIT,
     );
     check(&bench, "pkg/code.py", "/tmp/ssr/pycache/");
+}
+
+/// A virtual environment beside the repository with pytest and with `.pth` files that name directories.
+fn environment(dir: &std::path::Path, linked: &[&std::path::Path]) -> std::path::PathBuf {
+    let from = crate::fetch::pytest_venv();
+    let packages = std::fs::read_dir(from.join("lib")).unwrap().next().unwrap().unwrap().path();
+    let site = dir.join("env/lib").join(packages.file_name().unwrap()).join("site-packages");
+    crate::bench::copy(&packages.join("site-packages"), &site);
+    for (number, linked) in linked.iter().enumerate() {
+        std::fs::write(site.join(format!("own{number}.pth")), linked.to_str().unwrap()).unwrap();
+    }
+    std::fs::create_dir_all(dir.join("env/bin")).unwrap();
+    std::fs::copy(from.join("pyvenv.cfg"), dir.join("env/pyvenv.cfg")).unwrap();
+    let python = from.join("bin/python").canonicalize().unwrap();
+    std::os::unix::fs::symlink(python, dir.join("env/bin/python")).unwrap();
+    dir.join("env")
+}
+
+#[test]
+fn an_editable_install_of_the_repository_or_of_another_clone_shows_no_original() {
+    let code = format!("def say():\n    return '{ANSWER}'\n");
+    let test: &[u8] =
+        b"from pkg.code import say\n\n\ndef test_say():\n    assert len(say()) == 20\n";
+    let files = [
+        ("src/pkg/__init__.py", b"" as &[u8]),
+        ("src/pkg/code.py", code.as_bytes()),
+        ("tests/test_code.py", test),
+        ("pytest.ini", b"[pytest]\n"),
+    ];
+    let dir = tempfile::tempdir().unwrap();
+    let (root, clone) = (dir.path().join("repo"), dir.path().join("clone/src"));
+    crate::bench::write_tree(&root, &files);
+    crate::bench::write_tree(&dir.path().join("clone"), &files);
+    crate::bench::write_tree(&clone, &[(".git/ORIG", code.as_bytes())]);
+    let environment = environment(dir.path(), &[&root.join("src"), &clone]);
+    let machine = ssr_mcp::runner::Machine { virtual_env: Some(environment), ..machine() };
+    let bench = crate::bench::bench_at(dir, &root, &machine, LIMIT);
+    check(&bench, "src/pkg/code.py", "/tmp/ssr/pycache/");
 }
 
 #[test]
@@ -124,7 +165,7 @@ fn a_rust_solver_finds_the_original_nowhere() {
             ("near/src/lib.rs", code.as_bytes()),
             ("src/lib.rs", b"pub fn say() -> &'static str {\n    near::say()\n}\n"),
             (".cargo/config.toml", b"[build]\ntarget = \"x86_64-unknown-linux-gnu\"\n"),
-            ("tests/say.rs", b"#[test]\nfn says() {\n    assert_eq!(speech::say().len(), 20);\n}\n"),
+            ("tests/say.rs", b"#[test]\nfn says() {\n    assert_eq!(speech::say().len(), 20);\n    let said = [speech::say(); 9].concat();\n    std::fs::write(concat!(env!(\"CARGO_TARGET_TMPDIR\"), \"/said\"), said).unwrap();\n}\n"),
         ],
         &machine(),
         LIMIT,

@@ -12,6 +12,7 @@ mod bench;
 mod built;
 mod bytes;
 mod cases;
+mod cheats;
 mod cli;
 mod conditions;
 mod consistency;

@@ -244,6 +244,7 @@ fn what_a_run_leaves_behind_does_not_sway_the_next_one() {
         "status = os.stat('data.txt')\nopen('data.txt', 'w').write('lost')\nos.utime('data.txt', ns=(status.st_atime_ns, status.st_mtime_ns)); return 1",
         "os.makedirs('left/over'); open('left/over/file', 'w').close(); return 1",
         "os.symlink('data.txt', 'left'); return 1",
+        "open(b'left\\xff', 'w').close(); os.link('data.txt', 'left'); return 1",
         "os.mkfifo('/tmp/left'); os.makedirs('/tmp/more/left'); return 1",
         "open(os.path.expanduser('~/left'), 'w').close(); return 1",
         "open('/dev/shm/left', 'w').close(); return 1",
@@ -258,6 +259,21 @@ fn what_a_run_leaves_behind_does_not_sway_the_next_one() {
     ] {
         warm(&bench, &acting(body), &["tests/test_act.py"], None).verdicts.unwrap();
         check_clean(&bench);
+        check_clean(&bench);
+    }
+}
+
+#[test]
+fn a_port_that_a_run_left_taken_is_free_in_the_next_one() {
+    let bench = pytest();
+    // The side that closes first keeps the port for a while.
+    let serve = "import socket\nserver = socket.socket()\nserver.bind(('127.0.0.1', 8471))\nserver.listen(1)\n\
+        client = socket.create_connection(('127.0.0.1', 8471))\npeer = server.accept()[0]\npeer.close()\n\
+        client.recv(1)\nclient.close()\nserver.close()\nreturn 1";
+    for again in ["", " ", "  "] {
+        let run = warm(&bench, &acting(&format!("{serve}{again}")), &["tests/test_act.py"], None);
+        let outcome = run.verdicts.unwrap().of("tests/test_act.py::test_act");
+        assert_eq!(outcome, Outcome::Passed, "{}", String::from_utf8_lossy(&run.log));
         check_clean(&bench);
     }
 }
@@ -287,7 +303,12 @@ fn a_run_that_hangs_times_out_and_the_next_one_works() {
 fn a_run_that_harms_the_process_is_made_plainly() {
     let bench = pytest();
     check_clean(&bench);
-    for body in ["os.kill(os.getppid(), 9); return 1", "x = 'x' * (3 << 30); return 1"] {
+    for body in [
+        "os.kill(os.getppid(), 9); return 1",
+        "x = 'x' * (3 << 30); return 1",
+        // Deeper than what is left behind can be looked at.
+        "here = os.getcwd()\nfor n in range(1500):\n    os.mkdir('d'); os.chdir('d')\nos.chdir(here); return 1",
+    ] {
         let run = given(&bench, &["tests/test_act.py"], |program| {
             bench.harness.run_warm(&acting(body), program, None)
         });

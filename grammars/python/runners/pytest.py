@@ -4,6 +4,7 @@ import gc
 import json
 import os
 import sys
+import traceback
 
 import pytest
 
@@ -36,9 +37,11 @@ class Recorder:
         self.expected = 0
         self.finished = 0
         self.lines = 0
+        self.bad = False
 
     def write(self, **line):
         if os.getpid() == self.pid:
+            self.bad |= line.get("outcome") in ("failed", "error")
             self.out.write(json.dumps(line) + "\n")
             self.out.flush()
             self.lines += 1
@@ -151,7 +154,7 @@ def start(program):
 
 def run(files, report, excluded=(), only=None, begin=None, end=None, failed=None):
     """Runs tests in this process. `begin` and `end` are called with a test's id around it, `failed`
-    with its id, the exception and its traceback."""
+    with its id, the exception and its traceback. Returns 1 where a test failed, and else something else."""
     folders = outermost(files)
     if not folders:
         raise SystemExit("none of the test files exists")
@@ -159,14 +162,18 @@ def run(files, report, excluded=(), only=None, begin=None, end=None, failed=None
     recorder.only = None if only is None else set(only)
     recorder.begin, recorder.end, recorder.failed = begin, end, failed
     options = arguments(os.path.join(os.path.dirname(report), "cache"))
-    return int(pytest.main(options + ["--"] + folders, plugins=[recorder]))
+    status = int(pytest.main(options + ["--"] + folders, plugins=[recorder]))
+    return status if status > 1 else int(recorder.bad)
 
 
 def leave(status):
     """Ends as the interpreter does, but for taking itself apart: the report is written by then."""
-    if "threading" in sys.modules:
-        sys.modules["threading"]._shutdown()
-    atexit._run_exitfuncs()
+    try:
+        if "threading" in sys.modules:
+            sys.modules["threading"]._shutdown()
+        atexit._run_exitfuncs()
+    except BaseException:
+        traceback.print_exc()  # and the status is still that of the tests
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(status)

@@ -29,9 +29,11 @@ class Recorder(unittest.TestResult):
         self.only = self.begin = self.end = self.failed = None
         self.outcome = None
         self.lines = 0
+        self.bad = False
 
     def write(self, **line):
         if os.getpid() == self.pid:
+            self.bad |= line.get("outcome") in ("failed", "error")
             self.out.write(json.dumps(line) + "\n")
             self.out.flush()
             self.lines += 1
@@ -133,7 +135,7 @@ def start(program):
 
 def run(files, report, excluded=(), only=None, begin=None, end=None, failed=None):
     """Runs tests in this process. `begin` and `end` are called with a test's id around it, `failed`
-    with its id, the exception and its traceback."""
+    with its id, the exception and its traceback. Returns 1 where a test failed, else 0."""
     recorder = Recorder(report, excluded)
     recorder.only = None if only is None else set(only)
     recorder.begin, recorder.end, recorder.failed = begin, end, failed
@@ -154,14 +156,17 @@ def run(files, report, excluded=(), only=None, begin=None, end=None, failed=None
         recorder.file = path
         narrowed(suite, recorder.chosen).run(recorder)
     recorder.write(end=recorder.lines)
-    return 0
+    return int(recorder.bad)
 
 
 def leave(status):
     """Ends as the interpreter does, but for taking itself apart: the report is written by then."""
-    if "threading" in sys.modules:
-        sys.modules["threading"]._shutdown()
-    atexit._run_exitfuncs()
+    try:
+        if "threading" in sys.modules:
+            sys.modules["threading"]._shutdown()
+        atexit._run_exitfuncs()
+    except BaseException:
+        traceback.print_exc()  # and the status is still that of the tests
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(status)

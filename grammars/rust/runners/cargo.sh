@@ -79,21 +79,34 @@ sort_out() {
     grep -vxFf "$dir/done" "$dir/list" >"$dir/missing"
 }
 
-# The binary's own list says which tests there are. A test without a whole status line (the binary died,
-# or other output stands between) runs again by itself.
+# Whether a test binary ended as its lines say: a status proves no pass, but it can contradict one.
+ended_as_said() {
+    case $1 in
+        0) ! grep -aq '^test .* \.\.\. FAILED$' "$dir/said" ;;
+        101) grep -aq '^test .* \.\.\. FAILED$' "$dir/said" ;;
+        *) false ;;
+    esac
+}
+
+# The binary's own list says which tests there are. A test without a whole status line (other output stands
+# between) runs again by itself; all of them do where the binary died.
 examine() {
-    local binary=$1 name word
+    local binary=$1 name word status
     shift
     export CARGO_MANIFEST_DIR=$PWD
     "$binary" --list --format terse --exact "$@" >"$dir/listed" 2>>"$dir/output" </dev/null
     "$binary" --color never --exact "$@" >"$dir/said" 2>>"$dir/output" </dev/null
+    status=$?
     printf '\n' >>"$dir/said"
     cat "$dir/said" >>"$dir/output"
+    ended_as_said "$status" || : >"$dir/said"
     sort_out
     while IFS= read -r name <&3; do
         "$binary" --color never --exact "$name" >"$dir/said" 2>&1 </dev/null
+        status=$?
         cat "$dir/said" >>"$dir/output"
-        if grep -aq '^test result: ok\. 1 passed; 0 failed' "$dir/said"; then word=ok
+        if [ "$status" -ne 0 ]; then word=FAILED
+        elif grep -aq '^test result: ok\. 1 passed; 0 failed' "$dir/said"; then word=ok
         elif grep -aq '^test result: ok\. 0 passed; 0 failed; 1 ignored' "$dir/said"; then word=ignored
         else word=FAILED
         fi

@@ -6,6 +6,7 @@ another run wants them otherwise: what is equal is not built again. Where a run 
 the reply says `dirty`, and the server must not be used again.
 """
 import binascii
+import glob
 import json
 import os
 import stat
@@ -18,6 +19,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 SCRIPT = "/tmp/ssr/test_script.sh"
 OUTPUT = os.path.join(HERE, "output")
 LONGEST = 16 << 20
+CARGOS_OWN = ("registry", "git", ".package-cache", ".package-cache-mutate", ".global-cache",
+              ".global-cache-journal")
 
 
 class Tree:
@@ -70,11 +73,12 @@ class Tree:
 
 
 def scan():
-    """Everything that a run may write, but for the caches."""
-    found = {}
+    """Everything that a run may leave, but for what cargo itself keeps."""
+    found = {"kernel": ssr_fork.kept()}
     home = os.environ.get("HOME", "/home/u")
-    skipped = {"/tmp/ssr", os.environ.get("CARGO_HOME", os.path.join(home, ".cargo")),
-               os.environ.get("CARGO_TARGET_DIR", "/tmp/ssr/target")}
+    cargo = os.environ.get("CARGO_HOME", os.path.join(home, ".cargo"))
+    target = os.environ.get("CARGO_TARGET_DIR", "/tmp/ssr/target")
+    skipped = {"/tmp/ssr", target} | {os.path.join(cargo, name) for name in CARGOS_OWN}
 
     def look(folder, device):
         with os.scandir(folder) as entries:
@@ -89,7 +93,9 @@ def scan():
                     found[entry.path] = (status.st_mode, status.st_size, status.st_mtime_ns,
                                          status.st_ctime_ns, status.st_ino)
 
-    for top in (os.getcwd(), "/tmp", home, "/dev/shm"):
+    # Tests are given a directory to write to: `tmp` of the target directory, or of a target in it.
+    given = glob.glob(os.path.join(target, "tmp")) + glob.glob(os.path.join(target, "*", "tmp"))
+    for top in [os.getcwd(), "/tmp", home, cargo, "/dev/shm"] + given:
         if os.path.isdir(top):
             look(top, os.stat(top).st_dev)
     return found
