@@ -178,6 +178,8 @@ pub struct ScriptRun {
     pub wall: Duration,
     /// User and system time of script and parser.
     pub cpu: Duration,
+    /// Nothing ran in its place before it.
+    pub first: bool,
 }
 
 impl ScriptRun {
@@ -187,6 +189,7 @@ impl ScriptRun {
             log: Arc::new([]),
             wall: Duration::ZERO,
             cpu: Duration::ZERO,
+            first: true,
         }
     }
 }
@@ -301,29 +304,49 @@ impl Harness {
     }
 
     /// Two runs in processes of their own, with two hash seeds: each in a sandbox of its own, but where
-    /// that would only build the same once more. Never answered from the memo.
+    /// that would only build the same once more. Never answered from the memo. `kept`: where the run that
+    /// [`run_warm`](Self::run_warm) made was the first in its place, as a plain one is, the place that it
+    /// built in may serve.
     pub fn run_twice(
         &self,
         changes: &Changes,
         program: Program<'_>,
         hash_seeds: [u32; 2],
+        kept: bool,
     ) -> Result<[ScriptRun; 2], Error> {
         let changes = changes.against(&*self.base);
         let limit = self.time_limit();
         let [one, two] = hash_seeds.map(|hash_seed| How { hash_seed, audience: Audience::Check });
-        if self.runner.builds() {
-            let runs = self.run_in_one_place(&changes, program, [one, two], limit)?;
-            // The second run may have met what the first left behind: that is no second opinion.
-            if runs[0].verdicts == runs[1].verdicts {
-                return Ok(runs);
-            }
-            let [first, _] = runs;
-            return Ok([first, self.run_now(&changes, program, two, limit)?]);
+        if !self.runner.builds() {
+            return Ok([
+                self.run_now(&changes, program, one, limit)?,
+                self.run_now(&changes, program, two, limit)?,
+            ]);
         }
-        Ok([
-            self.run_now(&changes, program, one, limit)?,
-            self.run_now(&changes, program, two, limit)?,
-        ])
+        if kept && let Some(runs) = self.run_where_it_was_built(&changes, program, limit)? {
+            return Ok(runs);
+        }
+        let [first, second] = self.run_in_one_place(&changes, program, [one, two], limit)?;
+        // The second run may have met what the first left behind: that is no second opinion.
+        if first.verdicts == second.verdicts {
+            return Ok([first, second]);
+        }
+        Ok([first, self.run_now(&changes, program, two, limit)?])
+    }
+
+    /// `None` where the warm run was not the first in its place, or these say anything else than it.
+    fn run_where_it_was_built(
+        &self,
+        changes: &Changes,
+        program: Program<'_>,
+        limit: Duration,
+    ) -> Result<Option<[ScriptRun; 2]>, Error> {
+        let made = self.memo.get(&format!("{} warm", memo::key(changes, program, How::CHECK)));
+        let Some(made) = made.filter(|made| made.first) else { return Ok(None) };
+        let Some(one) = self.run_in_server(changes, program, limit)? else { return Ok(None) };
+        let Some(two) = self.run_in_server(changes, program, limit)? else { return Ok(None) };
+        let agree = made.verdicts == one.verdicts && made.verdicts == two.verdicts;
+        Ok(agree.then_some([one, two]))
     }
 
     /// What all runs so far took.

@@ -127,7 +127,7 @@ impl<'a> Case<'a> {
         changes: &Changes,
         hash_seeds: [u32; 2],
     ) -> Result<[Result<Verdicts, NoVerdict>; 2], Error> {
-        let runs = self.harness.run_twice(changes, self.program(), hash_seeds)?;
+        let runs = self.harness.run_twice(changes, self.program(), hash_seeds, self.injected)?;
         self.cpu += runs.iter().map(|run| run.cpu).sum::<Duration>();
         Ok(runs.map(|run| run.verdicts))
     }

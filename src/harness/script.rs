@@ -125,12 +125,12 @@ impl Harness {
         self.note_spent(|spent| spent.runs += 1);
         let problem = problem(&finished, limit);
         let Finished { stdout, wall, cpu, .. } = finished;
-        self.judge(Raw { log: stdout.head, problem, wall, cpu }, parser)
+        self.judge(Raw { log: stdout.head, problem, wall, cpu, first: true }, parser)
     }
 
     /// The verdicts of a log, unless there is a problem with the run already.
     pub(super) fn judge(&self, raw: Raw, parser: &[u8]) -> Result<ScriptRun, Error> {
-        let Raw { log, problem, wall, mut cpu } = raw;
+        let Raw { log, problem, wall, mut cpu, first } = raw;
         let verdicts = if let Some(problem) = problem {
             Err(problem)
         } else {
@@ -151,7 +151,7 @@ impl Harness {
         if self.cancel.is_cancelled() {
             return Err(Error::Cancelled);
         }
-        Ok(ScriptRun { verdicts, log: log.into(), wall, cpu })
+        Ok(ScriptRun { verdicts, log: log.into(), wall, cpu, first })
     }
 }
 
@@ -161,6 +161,7 @@ pub(super) struct Raw {
     pub(super) problem: Option<NoVerdict>,
     pub(super) wall: Duration,
     pub(super) cpu: Duration,
+    pub(super) first: bool,
 }
 
 /// Limits of a script run: the whole log is kept.

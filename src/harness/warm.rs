@@ -94,13 +94,21 @@ impl Harness {
             spent.warm += 1;
         });
         let cpu = served.cpu + std::mem::take(&mut process.uncharged);
+        let first = process.runs == 1;
         self.warm.back(process, &served.dirty);
         let problem = if served.timed_out {
             Some(NoVerdict::TimedOut(limit.as_secs()))
         } else {
             (log.len() > LOG).then_some(NoVerdict::LogTooLong(LOG as u64))
         };
-        self.judge(Raw { log, problem, wall, cpu }, program.parser).map(Some)
+        self.judge(Raw { log, problem, wall, cpu, first }, program.parser).map(Some)
+    }
+
+    /// Lets the places go that keep what was built, so that the next run is the first in its place.
+    pub fn leave_places(&self) {
+        if self.runner.builds() {
+            self.warm.leave();
+        }
     }
 
     /// One request and its reply: the log, and the rest.
@@ -239,6 +247,15 @@ impl Warm {
         drop(state);
         drop(old);
         place
+    }
+
+    /// Ends the idle processes.
+    fn leave(&self) {
+        let mut state = self.state();
+        let idle = std::mem::take(&mut state.idle);
+        state.alive -= idle.len();
+        drop(state);
+        drop(idle);
     }
 
     /// A process is no more.

@@ -33,6 +33,7 @@ pub(super) struct Plan {
 
 impl<'a> Bench<'a> {
     pub(super) fn new(harness: &'a Harness, least: usize) -> Result<Self, Error> {
+        harness.leave_places();
         Ok(Self {
             harness,
             baseline: harness.baseline()?,
