@@ -9,6 +9,7 @@ use super::{Error, Harness, How, NoVerdict, Program, ScriptRun};
 use crate::runner::{Chosen, Served, Server};
 use crate::sandbox::{Cancel, Conversation, Reply};
 use crate::tree::Changes;
+use crate::verdict::{Outcome, Verdicts};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -101,7 +102,27 @@ impl Harness {
         } else {
             (log.len() > LOG).then_some(NoVerdict::LogTooLong(LOG as u64))
         };
-        self.judge(Raw { log, problem, wall, cpu, first }, program.parser).map(Some)
+        match problem.is_none().then(|| self.read(&log)).flatten() {
+            Some(verdicts) => {
+                Ok(Some(ScriptRun { verdicts: Ok(verdicts), log: log.into(), wall, cpu, first }))
+            }
+            None => self.judge(Raw { log, problem, wall, cpu, first }, program.parser).map(Some),
+        }
+    }
+
+    /// What the runner's own parser says of a log, read without starting it. `None` where that one is to
+    /// say why there are no verdicts, or what became of an id that was reported twice.
+    fn read(&self, log: &[u8]) -> Option<Verdicts> {
+        let read = self.runner.read_log(log).ok().filter(|read| read.duplicates().is_empty())?;
+        let mut verdicts = Verdicts::default();
+        for (id, outcome) in read.iter() {
+            match outcome {
+                Outcome::Passed => verdicts.add(id.clone(), Outcome::Passed),
+                Outcome::Failed | Outcome::Error => verdicts.add(id.clone(), Outcome::Failed),
+                Outcome::Skipped | Outcome::Missing => {}
+            }
+        }
+        (!verdicts.is_empty()).then_some(verdicts)
     }
 
     /// Lets the places go that keep what was built, so that the next run is the first in its place.
