@@ -22,6 +22,7 @@ use crate::store::{self, Store};
 use crate::tree::Changes;
 use crate::verdict::Verdicts;
 use crate::workspace::Base;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
@@ -41,6 +42,8 @@ pub struct Harness {
     caches: caches::Caches,
     memo: memo::Memo,
     warm: warm::Warm,
+    /// Repeats of warm runs, made while what they need was built, by the memo's key.
+    repeats: Mutex<BTreeMap<String, [ScriptRun; 2]>>,
     slots: slots::Slots,
     /// An empty directory: the tree of runs that must see none.
     empty: PathBuf,
@@ -221,6 +224,7 @@ impl Harness {
             caches,
             memo: memo::Memo::default(),
             warm: warm::Warm::default(),
+            repeats: Mutex::default(),
             slots: slots::Slots::new(parallel),
             empty,
             baseline: OnceLock::new(),
@@ -323,8 +327,15 @@ impl Harness {
                 self.run_now(&changes, program, two, limit)?,
             ]);
         }
-        if kept && let Some(runs) = self.run_where_it_was_built(&changes, program, limit)? {
-            return Ok(runs);
+        if kept {
+            let key = memo::key(&changes, program, How::CHECK);
+            let made = self.repeats.lock().unwrap_or_else(PoisonError::into_inner).remove(&key);
+            if let Some(runs) = made {
+                return Ok(runs);
+            }
+            if let Some(runs) = self.run_where_it_was_built(&changes, program, limit)? {
+                return Ok(runs);
+            }
         }
         let [first, second] = self.run_in_one_place(&changes, program, [one, two], limit)?;
         // The second run may have met what the first left behind: that is no second opinion.
@@ -332,6 +343,19 @@ impl Harness {
             return Ok([first, second]);
         }
         Ok([first, self.run_now(&changes, program, two, limit)?])
+    }
+
+    /// Makes the runs that [`run_twice`](Self::run_twice) will be asked for while nothing needs to be built
+    /// for them: right after [`run_warm`](Self::run_warm), where that was the first in its place.
+    pub fn repeat_early(&self, changes: &Changes, program: Program<'_>) -> Result<(), Error> {
+        let changes = changes.against(&*self.base);
+        if self.runner.builds()
+            && let Some(runs) = self.run_where_it_was_built(&changes, program, self.time_limit())?
+        {
+            let key = memo::key(&changes, program, How::CHECK);
+            self.repeats.lock().unwrap_or_else(PoisonError::into_inner).insert(key, runs);
+        }
+        Ok(())
     }
 
     /// `None` where the warm run was not the first in its place, or these say anything else than it.

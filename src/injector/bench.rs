@@ -110,6 +110,12 @@ impl<'a> Bench<'a> {
         self.harness.run_warm(changes, program, limit)
     }
 
+    /// The repeats that the checks will ask for, while the bug is built: hiding it builds other things.
+    pub(super) fn repeat(&self, changes: &Changes, plan: &Plan) -> Result<(), Error> {
+        let program = Program { script: &plan.script, parser: &self.parser };
+        self.harness.repeat_early(changes, program)
+    }
+
     fn patience(&self, plan: &Plan) -> Option<Duration> {
         patience(&self.baseline, &plan.passing, plan.test_files.len(), self.test_files.len())
     }

@@ -271,6 +271,7 @@ impl<'a> Search<'a> {
             self.keep_dull(candidate.clone());
             return Ok(None);
         }
+        self.bench.repeat(&changes, &plan)?;
         if !self.every_file_is_needed(&plan, &changes, &failing)? {
             self.counts.unneeded += 1;
             return Ok(None);
