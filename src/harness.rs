@@ -278,8 +278,8 @@ impl Harness {
     }
 
     /// [`run`](Self::run) with [`How::CHECK`] for runs that plain ones will vouch for: made in a process
-    /// that has the framework loaded already, where the program is our own and that is possible. Its
-    /// answers are never given to `run`; those of `run` are taken. `limit`: in place of
+    /// that has the framework loaded already, where the program is our own and that is possible; the log
+    /// is then read by the runner's reader, which says what its parser says. Its answers are never given to `run`; those of `run` are taken. `limit`: in place of
     /// [`time_limit`](Self::time_limit), where that is not shorter; a run that was cut by it is not
     /// remembered.
     pub fn run_warm(

@@ -150,7 +150,8 @@ pub(super) struct Attempts {
     /// Attempts per bug
     #[arg(long, value_name = "G", default_value_t = DEFAULT_ATTEMPTS)]
     pub(super) attempts: usize,
-    /// Candidate repairs that one attempt may run [default: 160, or 40 where code must be built]
+    /// Candidate repairs that one attempt may run [default: 160, or 40 where each must be built by
+    /// itself]
     #[arg(long, value_name = "N")]
     pub(super) runs: Option<usize>,
 }

@@ -1,8 +1,9 @@
 //! Runs of our own script on trusted states in a process that has the test framework loaded already:
 //! the same log for a fraction of the time.
 //!
-//! A warm verdict is one among several: a bug is accepted only where plain runs of the script in fresh
-//! sandboxes agree with it, and whatever keeps a warm run from being made leads to a plain one.
+//! A warm verdict alone accepts no bug: plain runs of the script in fresh sandboxes must agree with it, or,
+//! where a run only finds built what it would build itself, it must have been the first in its place, as a
+//! plain run is. Whatever keeps a warm run from being made leads to a plain one.
 
 use super::script::{LOG, Raw};
 use super::{Error, Harness, How, NoVerdict, Program, ScriptRun};
