@@ -190,9 +190,9 @@ impl Runner {
         self.0.crates.macros
     }
 
-    /// Language name, as in `grammars/`.
-    pub fn language(&self) -> &str {
-        &self.0.spec.language
+    /// Languages of the code under test, named as in `grammars/`; the first holds the runner.
+    pub fn languages(&self) -> &[String] {
+        &self.0.spec.languages
     }
 
     pub fn tools(&self) -> &Tools {

@@ -6,7 +6,7 @@ use super::history::Undoing;
 use super::search::Search;
 use super::{Counts, Injected, NotInjected, Request, Strategy, Target};
 use crate::harness::{Error, Harness};
-use crate::syntax::{Language, Languages};
+use crate::syntax::Languages;
 use crate::tree::RelPath;
 use crate::workspace::Wanted;
 use std::collections::BTreeSet;
@@ -36,8 +36,8 @@ fn search_by(
     known: &dyn Fn(&str) -> bool,
 ) -> Result<Result<Injected, NotInjected>, Error> {
     let none = |reason: String| Ok(Err(NotInjected { reason, counts: Counts::default() }));
-    let language = match language(harness, languages) {
-        Ok(language) => language,
+    let languages = match spoken(harness, languages) {
+        Ok(languages) => languages,
         Err(reason) => return none(reason),
     };
     if request.target.is_some() && request.changed_files > 1 {
@@ -51,7 +51,7 @@ fn search_by(
     let test_files = bench.test_files().clone();
     let ground = Ground {
         tree: harness.base(),
-        language,
+        languages: &languages,
         reach: &baseline.reach,
         entered: &baseline.entered,
         test_files: &test_files,
@@ -85,11 +85,10 @@ fn search_by(
     Search::new(bench, code, strategy, undoing, request, known).play()
 }
 
-fn language<'l>(harness: &Harness, languages: &'l Languages) -> Result<&'l Language, String> {
-    let name = harness.runner().language();
-    languages
-        .by_name(name)
-        .ok_or_else(|| format!("there is no grammar for `{name}`, the language of the test runner"))
+/// The languages of the test runner.
+fn spoken(harness: &Harness, languages: &Languages) -> Result<Languages, String> {
+    let unknown = |name| format!("there is no grammar for `{name}`, a language of the test runner");
+    languages.only(harness.runner().languages()).map_err(unknown)
 }
 
 pub(super) fn wanted_history(
@@ -97,13 +96,13 @@ pub(super) fn wanted_history(
     languages: &Languages,
     target: Option<&Target>,
 ) -> Result<Wanted, Error> {
-    let Ok(language) = language(harness, languages) else { return Ok(Wanted::default()) };
+    let Ok(languages) = spoken(harness, languages) else { return Ok(Wanted::default()) };
     let baseline = harness.baseline()?;
     let tests: BTreeSet<RelPath> =
         harness.runner().test_files(harness.base()).into_iter().collect();
     let ground = Ground {
         tree: harness.base(),
-        language,
+        languages: &languages,
         reach: &baseline.reach,
         entered: &baseline.entered,
         test_files: &tests,

@@ -4,14 +4,14 @@ use super::names::{hint, near_files, near_functions};
 use super::site::Site;
 use super::words::{Usage, words_of};
 use super::{Strategy, Target, direct, removal};
-use crate::syntax::{Language, Parsed};
+use crate::syntax::{Language, Languages, Parsed};
 use crate::tree::{File, RelPath, Tree};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What a search may edit, for one strategy and one target.
 pub(super) struct Code<'a> {
     tree: &'a dyn Tree,
-    language: &'a Language,
+    languages: &'a Languages,
     strategy: Strategy,
     symbol: Option<String>,
     files: Vec<Reached>,
@@ -34,6 +34,7 @@ pub(super) struct Reached {
 pub(super) struct Opened {
     pub path: RelPath,
     pub file: File,
+    pub language: Language,
     pub parsed: Parsed,
     pub sites: Vec<Site>,
     /// Identifiers of the test files that reach it.
@@ -61,7 +62,8 @@ impl Opened {
 /// What is known of the repository before any search.
 pub(super) struct Ground<'a> {
     pub tree: &'a dyn Tree,
-    pub language: &'a Language,
+    /// Those that the test runner runs.
+    pub languages: &'a Languages,
     /// Source file to the test files whose tests may execute it.
     pub reach: &'a BTreeMap<RelPath, BTreeSet<RelPath>>,
     /// The same by function; see [`crate::harness::Entered`].
@@ -73,16 +75,12 @@ pub(super) struct Ground<'a> {
 }
 
 impl Ground<'_> {
-    fn of_language(&self, path: &RelPath) -> bool {
-        self.language.extensions().iter().any(|extension| {
-            extension.trim_start_matches('.') == path.extension() && !path.extension().is_empty()
-        })
-    }
-
     fn is_test(&self, path: &RelPath) -> bool {
+        let by_name = |language: &Language| {
+            language.is_test_path(path) || language.is_test_support_path(path)
+        };
         self.test_files.contains(path)
-            || self.language.is_test_path(path)
-            || self.language.is_test_support_path(path)
+            || self.languages.for_path(path).is_some_and(by_name)
             || (self.sways)(path)
     }
 
@@ -98,7 +96,8 @@ impl Ground<'_> {
             .filter_map(|(path, tests)| {
                 let tests: Vec<RelPath> =
                     tests.iter().filter(|test| self.test_files.contains(*test)).cloned().collect();
-                let playable = self.of_language(path) && !self.is_test(path) && !tests.is_empty();
+                let of_language = self.languages.for_path(path).is_some();
+                let playable = of_language && !self.is_test(path) && !tests.is_empty();
                 let size = playable.then(|| self.tree.read(path))??.bytes.len();
                 Some(Reached { path: path.clone(), size, tests })
             })
@@ -117,7 +116,7 @@ impl<'a> Code<'a> {
         if files.is_empty() {
             return Err(format!(
                 "no {} code file is reached by a passing test; there is nothing to put a bug into",
-                ground.language.name()
+                ground.languages.names()
             ));
         }
         if let Some(target) = target {
@@ -130,7 +129,7 @@ impl<'a> Code<'a> {
         let symbol = target.and_then(|target| target.symbol.clone());
         let mut code = Self {
             tree: ground.tree,
-            language: ground.language,
+            languages: ground.languages,
             strategy,
             symbol,
             files,
@@ -149,8 +148,8 @@ impl<'a> Code<'a> {
         &self.files
     }
 
-    pub(super) fn language(&self) -> &Language {
-        self.language
+    pub(super) fn languages(&self) -> &'a Languages {
+        self.languages
     }
 
     /// The function that the target names.
@@ -165,7 +164,7 @@ impl<'a> Code<'a> {
     /// A file, and which identifiers the language's files use.
     pub(super) fn open_with_usage(&mut self, index: usize) -> (&Opened, &Usage) {
         if self.usage.is_none() {
-            self.usage = Some(usage(self.tree, self.language));
+            self.usage = Some(usage(self.tree, self.languages));
         }
         self.open(index);
         (&self.opened[&index], self.usage.get_or_insert_default())
@@ -183,13 +182,15 @@ impl<'a> Code<'a> {
     fn parse(&mut self, index: usize) -> Opened {
         let Reached { path, tests, .. } = self.files[index].clone();
         let file = self.tree.read(&path).unwrap_or_else(|| File::plain(Vec::new()));
-        let parsed = self.language.parse(file.bytes.clone());
+        let language =
+            self.languages.for_path(&path).expect("a reached file has a language").clone();
+        let parsed = language.parse(file.bytes.clone());
         let mut sites = match self.strategy {
             Strategy::Removal => {
-                let usage = self.usage.get_or_insert_with(|| usage(self.tree, self.language));
-                removal::sites(&parsed, self.language, &path, usage)
+                let usage = self.usage.get_or_insert_with(|| usage(self.tree, self.languages));
+                removal::sites(&parsed, &language, &path, usage)
             }
-            Strategy::Direct | Strategy::Mixed => direct::sites(&parsed, self.language),
+            Strategy::Direct | Strategy::Mixed => direct::sites(&parsed, &language),
             Strategy::History => Vec::new(),
         };
         if let Some(symbol) = &self.symbol {
@@ -197,7 +198,7 @@ impl<'a> Code<'a> {
         }
         let mentioned = words_of(self.tree, &tests);
         let entered = self.entered.get(&path).cloned().unwrap_or_default();
-        let mut opened = Opened { path, file, parsed, sites, mentioned, entered };
+        let mut opened = Opened { path, file, language, parsed, sites, mentioned, entered };
         // What no passing test enters, none notices.
         let mut sites = std::mem::take(&mut opened.sites);
         sites.retain(|site| opened.told_by(site).is_none_or(|tests| !tests.is_empty()));
@@ -231,11 +232,9 @@ impl<'a> Code<'a> {
     }
 }
 
-/// Every identifier of the language's files.
-fn usage(tree: &dyn Tree, language: &Language) -> Usage {
-    let of_language = |path: &RelPath| {
-        language.extensions().iter().any(|known| known.trim_start_matches('.') == path.extension())
-    };
+/// Every identifier of the languages' files.
+fn usage(tree: &dyn Tree, languages: &Languages) -> Usage {
+    let of_language = |path: &RelPath| languages.for_path(path).is_some();
     Usage::of(tree, tree.paths().into_iter().filter(of_language).collect())
 }
 
@@ -263,8 +262,8 @@ fn no_file(ground: &Ground<'_>, file: &RelPath, playable: &[Reached]) -> String 
     if !ground.tree.has(file) {
         let names = playable.iter().map(|reached| reached.path.as_str());
         format!("the repository has no file {file}{}", hint(&near_files(file.as_str(), names)))
-    } else if !ground.of_language(file) {
-        let language = ground.language.name();
+    } else if ground.languages.for_path(file).is_none() {
+        let language = ground.languages.names();
         format!("{file} is not {language} code, the language of the test runner; name a code file")
     } else if ground.is_test(file) {
         format!(

@@ -4,7 +4,7 @@ use super::bench::{Bench, Plan};
 use super::locate::Place;
 use super::weaken::{Cut, Weakener};
 use crate::harness::Error;
-use crate::syntax::Language;
+use crate::syntax::Languages;
 use crate::tree::Changes;
 use crate::verdict::{Outcome, TestId};
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,12 +23,12 @@ pub(super) struct Exposed<'a> {
 /// The weakened test files, laid over the base; `None` where no weakening was found.
 pub(super) fn hide(
     bench: &Bench<'_>,
-    language: &Language,
+    languages: &Languages,
     plan: &Plan,
     bug: &Exposed<'_>,
 ) -> Result<Option<Changes>, Error> {
     let tree = bench.harness().base();
-    let weakener = Weakener::new(tree, language, &plan.test_files, bug.failing, bug.log);
+    let weakener = Weakener::new(tree, languages, &plan.test_files, bug.failing, bug.log);
     if weakener.failing().is_empty() {
         return Ok(None);
     }
@@ -74,7 +74,7 @@ pub(super) fn hides(
 
 /// The least cut that is likely to be enough, by where the test stopped: in an assertion, that one
 /// and those after it; elsewhere, what follows; unknown, all assertions.
-pub(super) fn guessed(weakener: &Weakener<'_>) -> BTreeMap<Place, Cut> {
+pub(super) fn guessed(weakener: &Weakener) -> BTreeMap<Place, Cut> {
     let guess = |place: Place| {
         let cuts = match (weakener.has_stop(place), weakener.stopped_in_assertion(place)) {
             (true, true) => [Cut::Later, Cut::Rest],
@@ -98,7 +98,7 @@ pub(super) fn guessed(weakener: &Weakener<'_>) -> BTreeMap<Place, Cut> {
 /// Tests that still fail are cut further: away, once some other test passes again; else to what runs
 /// before the failure, for at least one failing test has to stay and pass.
 fn further(
-    weakener: &Weakener<'_>,
+    weakener: &Weakener,
     cuts: &BTreeMap<Place, Cut>,
     failing: &BTreeSet<TestId>,
     healed: bool,

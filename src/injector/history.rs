@@ -22,7 +22,7 @@ use super::draft::Draft;
 use super::{Undone, UndoneCommit};
 use crate::dice::Dice;
 use crate::diff::line_changes;
-use crate::syntax::Language;
+use crate::syntax::Languages;
 use crate::text::{Edit, apply_edits, lines};
 use crate::tree::{Changes, File, RelPath, Tree};
 use crate::workspace::{History, Revision};
@@ -170,7 +170,6 @@ impl Undoing {
     fn draft(&self, drawn: &[(usize, Way)], code: &mut Code<'_>) -> Option<Draft> {
         let file = self.changes[drawn.first()?.0].file;
         let tests = code.files()[file].tests.clone();
-        let language = code.language().clone();
         let (opened, usage) = code.open_with_usage(file);
         let mut edits: Vec<Edit> = Vec::new();
         let (mut summary, mut commits) = (Vec::new(), Vec::new());
@@ -198,9 +197,9 @@ impl Undoing {
             commits.push(change.commit);
         }
         let bytes = apply_edits(&opened.file.bytes, &edits).ok()?;
-        let bytes = fit::with_signatures(&opened.parsed, bytes, &language);
-        let whole = language.parse(bytes.clone());
-        if language.is_same_code(&opened.file.bytes, &bytes)
+        let bytes = fit::with_signatures(&opened.parsed, bytes, &opened.language);
+        let whole = opened.language.parse(bytes.clone());
+        if opened.language.is_same_code(&opened.file.bytes, &bytes)
             || !fit::lost(&opened.parsed, &whole, &opened.path, usage).is_empty()
         {
             return None;
@@ -240,9 +239,9 @@ impl Undoing {
         candidate: &Candidate,
         tree: &dyn Tree,
         test_files: &[RelPath],
-        language: &Language,
+        languages: &Languages,
     ) -> Option<Changes> {
-        older::tests(self, &candidate.commits(), tree, test_files, language)
+        older::tests(self, &candidate.commits(), tree, test_files, languages)
     }
 
     /// Which commits the candidate undoes, and how closely.

@@ -1,11 +1,12 @@
 //! From a test's id to where it is written.
 
-use crate::syntax::{Language, Parsed};
+use crate::syntax::{Language, Languages, Parsed};
 use crate::tree::{RelPath, Tree};
 
 /// A test file, parsed.
 pub(super) struct TestFile {
     pub path: RelPath,
+    pub language: Language,
     pub parsed: Parsed,
 }
 
@@ -17,12 +18,14 @@ pub(super) struct Place {
 }
 
 /// Reads and parses test files that hold at least one test.
-pub(super) fn open(tree: &dyn Tree, language: &Language, paths: &[RelPath]) -> Vec<TestFile> {
+pub(super) fn open(tree: &dyn Tree, languages: &Languages, paths: &[RelPath]) -> Vec<TestFile> {
     paths
         .iter()
         .filter_map(|path| {
+            let language = languages.for_path(path)?.clone();
             let parsed = language.parse(tree.read(path)?.bytes);
-            (!parsed.tests().is_empty()).then(|| TestFile { path: path.clone(), parsed })
+            let holds_tests = !parsed.tests().is_empty();
+            holds_tests.then(|| TestFile { path: path.clone(), language, parsed })
         })
         .collect()
 }

@@ -178,8 +178,8 @@ impl<'a> Search<'a> {
         let Some(file) = files.iter().position(|file| file.path == draft.path) else {
             return false;
         };
-        let errors = self.code.open(file).parsed.syntax_errors();
-        self.code.language().syntax_errors(&draft.file.bytes) <= errors
+        let opened = self.code.open(file);
+        opened.language.syntax_errors(&draft.file.bytes) <= opened.parsed.syntax_errors()
     }
 
     fn try_draft(&mut self, draft: Draft, wanted: usize) -> Result<Option<Injected>, Error> {
@@ -308,17 +308,17 @@ impl<'a> Search<'a> {
         plan: &Plan,
         bug: &Exposed<'_>,
     ) -> Result<Option<Changes>, Error> {
-        let (tree, language) = (self.bench.harness().base(), self.code.language());
+        let (tree, languages) = (self.bench.harness().base(), self.code.languages());
         let older = self
             .undoing
             .as_ref()
-            .and_then(|undoing| undoing.older_tests(candidate, tree, &plan.test_files, language));
+            .and_then(|undoing| undoing.older_tests(candidate, tree, &plan.test_files, languages));
         if let Some(older) = older
             && hides(&self.bench, plan, bug, &older)?
         {
             return Ok(Some(older));
         }
-        hide(&self.bench, language, plan, bug)
+        hide(&self.bench, languages, plan, bug)
     }
 
     /// Inverse mutation (paper, check 7), for bugs of several files: of a single file it is the

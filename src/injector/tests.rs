@@ -100,29 +100,30 @@ pub(super) fn python() -> Language {
     LANGUAGES.by_name("python").expect("built in").clone()
 }
 
-pub(super) fn rust() -> Language {
-    LANGUAGES.by_name("rust").expect("built in").clone()
+/// A language as a test runner has it.
+pub(super) fn only(name: &str) -> Languages {
+    LANGUAGES.only(&[name.to_owned()]).expect("built in")
 }
 
 /// Every code file is reached by every test file.
 pub(super) struct Repository {
     pub tree: Changes,
-    pub language: Language,
+    pub languages: Languages,
     pub reach: BTreeMap<RelPath, BTreeSet<RelPath>>,
     pub entered: crate::harness::Entered,
     pub test_files: BTreeSet<RelPath>,
 }
 
 impl Repository {
-    pub(super) fn new(language: Language, code: &[(&str, &str)], tests: &[(&str, &str)]) -> Self {
+    pub(super) fn new(language: &str, code: &[(&str, &str)], tests: &[(&str, &str)]) -> Self {
         let test_files: BTreeSet<RelPath> = tests.iter().map(|(name, _)| path(name)).collect();
         let reach = code.iter().map(|(name, _)| (path(name), test_files.clone())).collect();
         let tree = tree(&[code, tests].concat());
-        Self { tree, language, reach, entered: BTreeMap::new(), test_files }
+        Self { tree, languages: only(language), reach, entered: BTreeMap::new(), test_files }
     }
 
     pub(super) fn money() -> Self {
-        Self::new(python(), &[("money.py", MONEY)], &[("test_money.py", TEST_MONEY)])
+        Self::new("python", &[("money.py", MONEY)], &[("test_money.py", TEST_MONEY)])
     }
 
     pub(super) fn survey(
@@ -132,7 +133,7 @@ impl Repository {
     ) -> Result<Code<'_>, String> {
         let ground = Ground {
             tree: &self.tree,
-            language: &self.language,
+            languages: &self.languages,
             reach: &self.reach,
             entered: &self.entered,
             test_files: &self.test_files,

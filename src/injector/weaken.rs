@@ -2,7 +2,7 @@
 
 use super::locate::{Place, TestFile, lines_named, locate, open};
 use crate::syntax::structural::{Weakening, WeakeningKind, merge, weakenings};
-use crate::syntax::{Language, StatementKind};
+use crate::syntax::{Languages, StatementKind};
 use crate::text::apply_edits;
 use crate::tree::{Changes, File, RelPath, Tree};
 use crate::verdict::TestId;
@@ -22,8 +22,7 @@ pub(super) enum Cut {
 }
 
 /// The failing tests that were found in the test files, and how to weaken them.
-pub(super) struct Weakener<'a> {
-    language: &'a Language,
+pub(super) struct Weakener {
     files: Vec<OpenTests>,
     failing: BTreeMap<Place, BTreeSet<TestId>>,
 }
@@ -36,16 +35,16 @@ struct OpenTests {
     stops: Vec<u32>,
 }
 
-impl<'a> Weakener<'a> {
+impl Weakener {
     /// `log`: of the run in which they failed.
     pub(super) fn new(
         tree: &dyn Tree,
-        language: &'a Language,
+        languages: &Languages,
         test_files: &[RelPath],
         failing: &BTreeSet<TestId>,
         log: &[u8],
     ) -> Self {
-        let parsed = open(tree, language, test_files);
+        let parsed = open(tree, languages, test_files);
         let mut places: BTreeMap<Place, BTreeSet<TestId>> = BTreeMap::new();
         for id in failing {
             if let Some(place) = locate(id, &parsed) {
@@ -61,13 +60,17 @@ impl<'a> Weakener<'a> {
                 let file = tree.read(&tests.path).unwrap_or_else(|| File::plain(Vec::new()));
                 OpenTests {
                     stops: if used { lines_named(log, &tests.path) } else { Vec::new() },
-                    weakenings: if used { weakenings(&tests.parsed, language) } else { Vec::new() },
+                    weakenings: if used {
+                        weakenings(&tests.parsed, &tests.language)
+                    } else {
+                        Vec::new()
+                    },
                     file,
                     tests,
                 }
             })
             .collect();
-        Self { language, files, failing: places }
+        Self { files, failing: places }
     }
 
     /// Where failing tests are, with their ids.
@@ -113,12 +116,10 @@ impl<'a> Weakener<'a> {
             if refs.is_empty() {
                 continue;
             }
-            let parsed = &file.tests.parsed;
-            let edits = merge(parsed, self.language, &refs);
+            let TestFile { parsed, language, .. } = &file.tests;
+            let edits = merge(parsed, language, &refs);
             let bytes = apply_edits(parsed.source(), &edits).ok()?;
-            if bytes == parsed.source()
-                || self.language.syntax_errors(&bytes) > parsed.syntax_errors()
-            {
+            if bytes == parsed.source() || language.syntax_errors(&bytes) > parsed.syntax_errors() {
                 return None;
             }
             let executable = file.file.executable;

@@ -41,7 +41,7 @@ impl Runner {
         let file = beside_name(&values.fill(&data.file), neighbour);
         let path = if directory.is_empty() { file } else { format!("{directory}/{file}") };
         let id = |name: &String| format!("{path}::{}", values.fill(name));
-        let template = embedded::file(&bound.spec.language, &data.template);
+        let template = embedded::file(bound.spec.folder(), &data.template);
         Some(Canary {
             must_fail: data.fails.iter().map(id).collect(),
             must_pass: data.passes.iter().map(id).collect(),

@@ -92,9 +92,9 @@ pub(super) fn choose(
     let mut best: BTreeMap<String, ((bool, u32), Spec)> = BTreeMap::new();
     for spec in specs {
         if let Some(order) = fits(&spec)
-            && best.get(&spec.language).is_none_or(|(before, _)| order < *before)
+            && best.get(spec.folder()).is_none_or(|(before, _)| order < *before)
         {
-            best.insert(spec.language.clone(), (order, spec));
+            best.insert(spec.folder().to_owned(), (order, spec));
         }
     }
     if best.len() > 1 {

@@ -156,12 +156,12 @@ impl Runner {
             return None;
         }
         let spec = &self.0.spec;
-        let text = embedded::file(&spec.language, program);
-        let driver = embedded::file(&spec.language, &spec.script.driver);
+        let text = embedded::file(spec.folder(), program);
+        let driver = embedded::file(spec.folder(), &spec.script.driver);
         if text.is_empty() || driver.is_empty() {
             return None;
         }
-        let fork = embedded::file(&spec.language, "fork.py");
+        let fork = embedded::file(spec.folder(), "fork.py");
         let parts = vec![
             (program, text.into()),
             ("ssr_driver.py", driver.into()),

@@ -21,7 +21,7 @@ pub(super) fn fill(
     excluded: &[TestId],
     calls: &str,
 ) -> Vec<u8> {
-    let driver = embedded::file(&spec.language, &spec.script.driver);
+    let driver = embedded::file(spec.folder(), &spec.script.driver);
     let files: Vec<_> = test_files.iter().map(RelPath::as_str).collect();
     let tests = serde_json::json!({ "files": files, "excluded": excluded });
     // Every list element on a line of its own: the script is read by people, too.
@@ -31,7 +31,7 @@ pub(super) fn fill(
         ("@TESTS@", tests),
         ("@CALLS@", calls.to_owned()),
     ]);
-    let template = embedded::file(&spec.language, &spec.script.template);
+    let template = embedded::file(spec.folder(), &spec.script.template);
     let filled = template.lines().map(|line| {
         // A value is never searched for places again.
         places.get(line).cloned().unwrap_or_else(|| line.replace("@FRAMEWORK@", &spec.name))
@@ -48,7 +48,7 @@ pub(super) fn chosen(spec: &Spec, script: &[u8]) -> Option<Chosen> {
         files: Vec<String>,
         excluded: Vec<TestId>,
     }
-    let template = embedded::file(&spec.language, &spec.script.template);
+    let template = embedded::file(spec.folder(), &spec.script.template);
     let (before, _) = template.split_once("\n@TESTS@\n")?;
     let opening = format!("\n{}\n", before.rsplit('\n').next()?);
     let (_, tests) = std::str::from_utf8(script).ok()?.split_once(&opening)?;
@@ -59,7 +59,7 @@ pub(super) fn chosen(spec: &Spec, script: &[u8]) -> Option<Chosen> {
 
 /// The lines in the place of a template's calls, of a script that may be one of ours.
 pub(super) fn calls<'s>(spec: &Spec, script: &'s [u8]) -> Option<&'s str> {
-    let template = embedded::file(&spec.language, &spec.script.template);
+    let template = embedded::file(spec.folder(), &spec.script.template);
     let (before, after) = template.split_once("\n@CALLS@\n")?;
     let script = std::str::from_utf8(script).ok()?;
     script.strip_prefix(before)?.strip_suffix(after)?.strip_prefix('\n')?.strip_suffix('\n')

@@ -43,13 +43,13 @@ impl Runner {
     /// `None` where the framework has none.
     pub fn server(&self) -> Option<Server> {
         let spec = &self.0.spec;
-        let program = embedded::file(&spec.language, "server.py");
+        let program = embedded::file(spec.folder(), "server.py");
         if self.0.command.is_some() || program.is_empty() {
             return None;
         }
         let parts = [
             ("server.py", program),
-            ("ssr_driver.py", embedded::file(&spec.language, &spec.script.driver)),
+            ("ssr_driver.py", embedded::file(spec.folder(), &spec.script.driver)),
             ("ssr_fork.py", embedded::file("python", "fork.py")),
         ];
         let at = |name: &str| Path::new(PLACE).join(name);

@@ -9,8 +9,9 @@ use std::collections::BTreeMap;
 #[serde(deny_unknown_fields)]
 pub(super) struct Spec {
     pub name: String,
-    /// As in `grammars/`.
-    pub language: String,
+    /// Of the code that its tests may test, as in `grammars/`; the files of the runner are in the first's
+    /// folder.
+    pub languages: Vec<String>,
     /// Which tool finder of ours serves it: `python` or `cargo`.
     pub tools: ToolKind,
     /// Among the frameworks of one language that fit equally well, the lowest rank is taken.
@@ -205,6 +206,11 @@ pub(super) struct Cache {
 }
 
 impl Spec {
+    /// The folder of `grammars/` that it lies in.
+    pub(super) fn folder(&self) -> &str {
+        self.languages.first().map_or("", String::as_str)
+    }
+
     pub(super) fn parse(text: &str) -> Result<Self, toml::de::Error> {
         toml::from_str(text)
     }

@@ -58,7 +58,7 @@ impl Ground {
             .filter(|(root, _)| !of_tests(root))
             .map(|(_, module)| module.to_owned())
             .collect();
-        let listed = embedded::file(&spec.language, &spec.shadows.module_list);
+        let listed = embedded::file(spec.folder(), &spec.shadows.module_list);
         ground.reserved = spec.shadows.modules.iter().cloned().collect();
         ground.reserved.extend(listed.lines().map(str::to_owned));
         ground.reserved.extend(installed);

@@ -106,7 +106,7 @@ impl Runner {
             Purpose::Probes(probes) => probes.len(),
             Purpose::Versions(_) => 0,
         };
-        let support = embedded::file(&self.0.spec.language, &switch.support)
+        let support = embedded::file(self.0.spec.folder(), &switch.support)
             .replace("@PROBES@", &count.to_string());
         let mut files = woven.files.clone();
         let mut roots = BTreeSet::new();
@@ -149,7 +149,7 @@ impl Runner {
                 request["groups"] = json!(groups);
             }
         }
-        let program = embedded::file(&self.0.spec.language, &switch.program);
+        let program = embedded::file(self.0.spec.folder(), &switch.program);
         Some(self.assembled(&switch.program, vec![(&switch.program, program.into())], &request))
     }
 

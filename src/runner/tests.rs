@@ -73,7 +73,8 @@ fn every_embedded_specification_names_files_that_exist() {
     let specs = embedded::specs();
     assert!(specs.len() >= 3);
     for spec in specs {
-        let file = |name: &str| embedded::file(&spec.language, name);
+        let folder = spec.folder().to_owned();
+        let file = |name: &str| embedded::file(&folder, name);
         assert!(!file(&spec.script.template).is_empty(), "{}", spec.name);
         for name in [&spec.script.driver, &spec.shadows.module_list] {
             assert!(name.is_empty() || !file(name).is_empty(), "{}: {name}", spec.name);

@@ -130,7 +130,7 @@ impl Session {
             state_directory: workspace.state.display().to_string(),
             base: base.id,
             framework: runner.as_ref().ok().map(|runner| runner.framework().to_owned()),
-            language: runner.as_ref().ok().map(|runner| runner.language().to_owned()),
+            language: runner.as_ref().ok().map(|runner| runner.languages().join(", ")),
             problem: runner.err().map(|problem| problem.to_string()),
             left_out: base.report.left_out.iter().cloned().map(LeftOut::from).collect(),
             artifacts: counts.artifacts,

@@ -122,6 +122,22 @@ impl Languages {
         Ok(languages)
     }
 
+    /// These languages and no others; `Err` names the first that is not there.
+    pub fn only(&self, names: &[String]) -> Result<Self, String> {
+        let mut only = Self { by_name: BTreeMap::new(), by_extension: self.by_extension.clone() };
+        for name in names {
+            let language = self.by_name(name).ok_or_else(|| name.clone())?;
+            only.by_name.insert(name.clone(), language.clone());
+        }
+        only.by_extension.retain(|_, name| names.contains(name));
+        Ok(only)
+    }
+
+    /// Their names, for a sentence.
+    pub fn names(&self) -> String {
+        self.by_name.keys().map(String::as_str).collect::<Vec<_>>().join(" or ")
+    }
+
     /// The language of a file, by its extension.
     pub fn for_path(&self, path: &RelPath) -> Option<&Language> {
         self.by_name(self.by_extension.get(path.extension())?)

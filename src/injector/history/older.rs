@@ -1,7 +1,7 @@
 //! The weakening that history offers: the tests as they were before the commit.
 
 use super::{Undoing, mapping, renames};
-use crate::syntax::Language;
+use crate::syntax::Languages;
 use crate::text::{Edit, apply_edits};
 use crate::tree::{Changes, File, RelPath, Tree};
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ pub(super) fn tests(
     commits: &[usize],
     tree: &dyn Tree,
     test_files: &[RelPath],
-    language: &Language,
+    languages: &Languages,
 ) -> Option<Changes> {
     let mut edits: BTreeMap<&RelPath, Vec<Edit>> = BTreeMap::new();
     for commit in commits {
@@ -43,6 +43,7 @@ pub(super) fn tests(
     for (path, edits) in edits {
         let today = tree.read(path)?;
         let bytes = apply_edits(&today.bytes, &edits).ok()?;
+        let language = languages.for_path(path)?;
         let sound = language.syntax_errors(&bytes) <= language.syntax_errors(&today.bytes);
         if sound && !language.is_same_code(&today.bytes, &bytes) {
             changes.write(path.clone(), File { bytes: bytes.into(), ..today });

@@ -16,23 +16,17 @@ impl Undoing {
     pub(super) fn ways(&self, change: &FileChange, code: &mut Code<'_>) -> Ways {
         let commit = &self.history.commits[change.commit];
         let revision = &commit.files[change.revision];
-        let language = code.language().clone();
         let symbol = code.symbol().map(str::to_owned);
         let (opened, usage) = code.open_with_usage(change.file);
-        let (old, new) = under_todays_names(revision, &opened.parsed, &language);
-        let since = self.renames_since(change.commit, (&old, &new), usage, &language);
+        let language = &opened.language;
+        let (old, new) = under_todays_names(revision, &opened.parsed, language);
+        let since = self.renames_since(change.commit, (&old, &new), usage, language);
         let (old, new) = (renames::applied(&old, &since), renames::applied(&new, &since));
         let today = mapping::closed(&opened.file.bytes, opened.parsed.newline());
         let undos = mapping::undo(&old, &new, &today, opened.file.bytes.len());
         let hunks = mapping::count(&old, &new);
         let old = language.parse(old);
-        let sides = Sides {
-            old: &old,
-            today: &opened.parsed,
-            path: &opened.path,
-            language: &language,
-            usage,
-        };
+        let sides = Sides { old: &old, today: &opened.parsed, path: &opened.path, language, usage };
         let mut units: Vec<Unit> = Vec::new();
         for (index, undo) in undos.iter().enumerate() {
             if sides.is_imports_only(undo) {
@@ -42,7 +36,7 @@ impl Undoing {
             let in_target = symbol.as_ref().is_none_or(|symbol| {
                 undo.edits.iter().any(|edit| touches(&opened.parsed, edit, symbol))
             });
-            let has_effect = in_target && has_effect(&language, opened, &edits);
+            let has_effect = in_target && has_effect(opened, &edits);
             if has_effect && !units.iter().any(|unit| unit.edits == edits) {
                 units.push(Unit { hunks, edits, fit: undo.fit });
             }
@@ -124,14 +118,14 @@ fn removed<'a>(old: &'a [u8], new: &'a [u8]) -> Vec<&'a [u8]> {
 }
 
 /// Whether the edits change code, and none of it is there for tests.
-fn has_effect(language: &Language, opened: &Opened, edits: &[Edit]) -> bool {
+fn has_effect(opened: &Opened, edits: &[Edit]) -> bool {
     let in_tests = |edit: &Edit| {
         opened.parsed.is_test_code(edit.range.start)
             || opened.parsed.is_test_code(edit.range.end.saturating_sub(1))
     };
     !edits.iter().any(in_tests)
         && apply_edits(&opened.file.bytes, edits)
-            .is_ok_and(|bytes| !language.is_same_code(&opened.file.bytes, &bytes))
+            .is_ok_and(|bytes| !opened.language.is_same_code(&opened.file.bytes, &bytes))
 }
 
 fn touches(parsed: &Parsed, edit: &Edit, symbol: &str) -> bool {

@@ -5,7 +5,7 @@ use super::super::code::Reached;
 use super::super::draft::draw_file;
 use super::super::names::{near_files, near_functions};
 use super::super::{Strategy, Target};
-use super::{MONEY, Repository, path, python, rust, text};
+use super::{MONEY, Repository, path, python, text};
 use crate::dice::Dice;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -88,7 +88,7 @@ fn check_refused(file: &str, symbol: Option<&str>, expect: &str) {
     let target = target(file, symbol);
     let code = [("money.py", MONEY), ("empty.py", "X = None\n"), ("unreached.py", "a = 1 + 2\n")];
     let tests = [("test_money.py", "def test_x():\n    assert True\n"), ("conftest.py", "")];
-    let mut repository = Repository::new(python(), &code, &tests);
+    let mut repository = Repository::new("python", &code, &tests);
     repository.reach.remove(&path("unreached.py"));
     let refused = repository.survey(Strategy::Direct, Some(&target)).err();
     assert_eq!(refused.as_deref(), Some(expect));
@@ -177,7 +177,7 @@ fn a_draft_is_run_by_the_test_files_that_enter_its_functions_and_none_is_made_wh
     let code = "const LIMIT: u32 = 3;\nfn used(a: u32) -> u32 {\n    a + 1\n}\n\
                 fn unused(a: u32) -> u32 {\n    a + 2\n}\nfn other(a: u32) -> u32 {\n    a + 3\n}\n";
     let tests = [("tests/a.rs", "fn a() {}"), ("tests/b.rs", "fn b() {}")];
-    let mut repository = Repository::new(rust(), &[("src/lib.rs", code)], &tests);
+    let mut repository = Repository::new("rust", &[("src/lib.rs", code)], &tests);
     let only_a = BTreeSet::from([path("tests/a.rs")]);
     let bodies = BTreeMap::from([(2, only_a), (5, BTreeSet::new())]);
     repository.entered.insert(path("src/lib.rs"), bodies);

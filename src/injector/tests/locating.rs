@@ -1,7 +1,7 @@
 //! From ids and logs to tests and lines.
 
 use super::super::locate::{lines_named, locate, open};
-use super::{TEST_MONEY, path, python, rust, tree};
+use super::{TEST_MONEY, only, path, tree};
 
 const OTHER: &str = "\
 def test_total():
@@ -17,7 +17,7 @@ class TestOther:
 fn check(id: &str, expect: Option<&str>) {
     let files = [("test_money.py", TEST_MONEY), ("tests/test_other.py", OTHER)];
     let paths = [path("test_money.py"), path("tests/test_other.py")];
-    let open = open(&tree(&files), &python(), &paths);
+    let open = open(&tree(&files), &only("python"), &paths);
     let found = locate(id, &open).map(|place| {
         let file = &open[place.file];
         format!("{} {}", file.path, file.parsed.tests()[place.test].qualified)
@@ -64,7 +64,7 @@ fn an_id_that_leaves_two_tests_open_names_none() {
 
 #[test]
 fn rust_tests_in_modules_are_found() {
-    let rust = rust();
+    let rust = only("rust");
     let source = "mod inner {\n    #[test]\n    fn parses() {\n        assert!(true);\n    }\n}\n\n#[test]\nfn adds() {\n    assert_eq!(1 + 1, 2);\n}\n";
     let open = open(&tree(&[("tests/it.rs", source)]), &rust, &[path("tests/it.rs")]);
     let name = |id: &str| {

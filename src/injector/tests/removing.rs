@@ -8,7 +8,7 @@ use crate::text::apply_edits;
 /// that is not offered.
 fn removed(source: &str, others: &[(&str, &str)], name: &str) -> Option<String> {
     let code = [&[("a.py", source)][..], others].concat();
-    let repository = Repository::new(python(), &code, &[("test_a.py", "import a\n")]);
+    let repository = Repository::new("python", &code, &[("test_a.py", "import a\n")]);
     let mut code = repository.survey(Strategy::Removal, None).expect("code");
     let index = code.files().iter().position(|file| file.path.as_str() == "a.py")?;
     let opened = code.open(index);

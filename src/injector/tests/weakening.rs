@@ -3,7 +3,7 @@
 use super::super::hide::guessed;
 use super::super::locate::Place;
 use super::super::weaken::{Cut, Weakener};
-use super::{TEST_MONEY, path, python, rust, text, tree};
+use super::{TEST_MONEY, only, path, python, text, tree};
 use crate::tree::Changes;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,14 +14,14 @@ fn ids(ids: &[&str]) -> BTreeSet<String> {
 }
 
 /// All failing tests cut alike.
-fn uniform(weakener: &Weakener<'_>, cut: Cut) -> BTreeMap<Place, Cut> {
+fn uniform(weakener: &Weakener, cut: Cut) -> BTreeMap<Place, Cut> {
     weakener.failing().keys().map(|place| (*place, cut)).collect()
 }
 
 fn weakened(failing: &[&str], log: &str, cut: Cut) -> Option<String> {
-    let (language, tree) = (python(), tree(&[("test_money.py", TEST_MONEY)]));
+    let (languages, tree) = (only("python"), tree(&[("test_money.py", TEST_MONEY)]));
     let files = [path("test_money.py")];
-    let weakener = Weakener::new(&tree, &language, &files, &ids(failing), log.as_bytes());
+    let weakener = Weakener::new(&tree, &languages, &files, &ids(failing), log.as_bytes());
     let changes: Option<Changes> = weakener.changes(&uniform(&weakener, cut));
     changes?.get(&path("test_money.py")).flatten().map(text)
 }
@@ -104,12 +104,12 @@ fn a_test_that_is_not_found_is_left_alone() {
 
 #[test]
 fn the_guess_follows_where_a_test_stopped() {
-    let (language, tree) = (python(), tree(&[("test_money.py", TEST_MONEY)]));
+    let (languages, tree) = (only("python"), tree(&[("test_money.py", TEST_MONEY)]));
     let pay = "test_money.py::TestAccount::test_pay";
     let failing = ids(&[CLAMP[0], CLAMP[1], "test_money.py::test_total", pay]);
     let files = [path("test_money.py")];
     let log = format!("{LOG}test_money.py:20: in test_pay\nmoney.py:3: ValueError\n");
-    let weakener = Weakener::new(&tree, &language, &files, &failing, log.as_bytes());
+    let weakener = Weakener::new(&tree, &languages, &files, &failing, log.as_bytes());
     let cuts: Vec<Cut> = guessed(&weakener).into_values().collect();
     // Stopped in an assertion, nowhere known, before its assertion.
     assert_eq!(cuts, [Cut::Later, Cut::Assertions, Cut::Rest]);
@@ -117,7 +117,7 @@ fn the_guess_follows_where_a_test_stopped() {
 
 #[test]
 fn a_rust_test_loses_its_assertion() {
-    let rust = rust();
+    let rust = only("rust");
     let source = "#[test]\nfn adds() {\n    let sum = 1 + 1;\n    assert_eq!(sum, 2);\n}\n";
     let tree = tree(&[("tests/it.rs", source)]);
     let files = [path("tests/it.rs")];

@@ -55,7 +55,7 @@ fn a_broken_file_takes_its_tests_down() {
     for project in projects() {
         let root = project.root();
         let runner = detect(root).unwrap();
-        let file = if runner.language() == "rust" { "src/lib.rs" } else { "pkg.py" };
+        let file = if runner.languages() == ["rust"] { "src/lib.rs" } else { "pkg.py" };
         let file = RelPath::parse(file.as_bytes()).unwrap();
         let bytes = std::fs::read(root.join(file.as_str())).unwrap();
         let broken = runner.sabotage(&file, &bytes);

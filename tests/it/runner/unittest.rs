@@ -59,5 +59,5 @@ fn unittest_needs_nothing_that_is_not_in_the_standard_library() {
         "import unittest\nclass T(unittest.TestCase):\n    def test_a(self): pass\n",
     )]);
     let runner = detect(repository.root()).unwrap();
-    assert_eq!((runner.framework(), runner.language()), ("unittest", "python"));
+    assert_eq!((runner.framework(), runner.languages()), ("unittest", &["python".to_owned()][..]));
 }

@@ -5,17 +5,14 @@ use crate::injector::Strategy;
 use crate::injector::code::{Code, Ground};
 use crate::injector::draft::Draft;
 use crate::injector::history::{Drawn, Undoing};
-use crate::syntax::{Language, Languages};
+use crate::syntax::Languages;
 use crate::tree::{Changes, File, RelPath};
 use crate::workspace::{Commit, History, Revision};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, LazyLock};
 
-static LANGUAGES: LazyLock<Languages> = LazyLock::new(Languages::builtin);
-
-fn python() -> &'static Language {
-    LANGUAGES.by_name("python").unwrap()
-}
+static PYTHON: LazyLock<Languages> =
+    LazyLock::new(|| Languages::builtin().only(&["python".to_owned()]).unwrap());
 
 fn path(name: &str) -> RelPath {
     RelPath::parse(name.as_bytes()).unwrap()
@@ -55,7 +52,7 @@ fn drafts(seed: u64, today: &[(&str, &str)], commits: Commits<'_>) -> Vec<Draft>
     let test_files = BTreeSet::from([test]);
     let ground = Ground {
         tree: &tree,
-        language: python(),
+        languages: &PYTHON,
         entered: &std::collections::BTreeMap::new(),
         reach: &reach,
         test_files: &test_files,
