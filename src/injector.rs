@@ -28,6 +28,7 @@ mod names;
 mod removal;
 mod search;
 mod site;
+mod titles;
 mod weaken;
 mod words;
 

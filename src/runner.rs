@@ -2,7 +2,7 @@
 //! machine-format reports.
 //!
 //! What is known of a framework stands in `grammars/<language>/runners/<framework>.toml`. The code here
-//! is generic over that; it knows two kinds of tools (`python`, `cargo`) and the report formats.
+//! is generic over that; it knows three kinds of tools (`python`, `cargo`, `node`) and the report formats.
 
 mod canary;
 mod cargo;
@@ -10,6 +10,7 @@ mod command;
 mod detect;
 mod embedded;
 mod instrument;
+mod node;
 mod own_copies;
 mod python;
 mod report;
@@ -81,8 +82,8 @@ struct Bound {
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error(
-        "no tests of a known framework were found (pytest, unittest, cargo test). Add tests, or name a \
-         command with --test-command and the JUnit XML file it writes with --report"
+        "no tests of a known framework were found (pytest, unittest, cargo test, vitest, jest, mocha, tap, \
+         tape, node:test). Add tests, or name a command with --test-command and the JUnit XML file it writes with --report"
     )]
     NoTests,
     #[error(
@@ -121,6 +122,19 @@ pub enum Error {
         "--report {report:?}: {refusal}. Name a file inside the repository, relative to its root"
     )]
     BadReport { report: String, refusal: PathRefusal },
+    #[error(
+        "no Node.js was found on PATH{}. Install Node.js, or put the directory of the real program in front",
+        shims(.seen)
+    )]
+    NoNode {
+        /// What stood on `PATH` under Node's name but is a script that chooses one.
+        seen: Vec<PathBuf>,
+    },
+    #[error(
+        "the tests need {module}, which is in no node_modules beside the code. Install the project's packages \
+         with `{install}`"
+    )]
+    NoPackage { module: String, install: String },
     #[error("no cargo was found on PATH. Install Rust with rustup, or add cargo to PATH")]
     NoCargo,
     #[error("the Rust toolchain {name:?} is not installed. Run `rustup toolchain install {name}`")]
@@ -134,7 +148,7 @@ fn shims(seen: &[PathBuf]) -> String {
         return String::new();
     }
     let names: Vec<_> = seen.iter().map(|path| path.display().to_string()).collect();
-    format!(" ({} lead to no interpreter)", names.join(", "))
+    format!(" ({} are not the program)", names.join(", "))
 }
 
 /// What a script's command needs around it in the sandbox.
@@ -169,6 +183,10 @@ impl Runner {
                 python_tools(&spec, &reader, tree, root, machine, command.is_some())?
             }
             ToolKind::Cargo => (cargo_tools(&reader, root, machine)?, BTreeSet::new()),
+            ToolKind::Node => {
+                let tools = node_tools(&spec, &reader, root, machine, command.is_some())?;
+                (tools, BTreeSet::new())
+            }
         };
         let tools = with_constants(tools, &spec);
         let ground = sway::Ground::survey(&spec, &reader, &test_files(&spec, &reader), installed);
@@ -205,6 +223,15 @@ impl Runner {
         named.map_or(Path::new("/usr/bin/python3"), Path::new)
     }
 
+    /// What runs a program of ours, by its name.
+    fn interpreter(&self, program: &str) -> &Path {
+        let node = self.0.tools.env.get(std::ffi::OsStr::new("NODE"));
+        match node {
+            Some(node) if program.ends_with(".cjs") => Path::new(node),
+            _ => self.python(),
+        }
+    }
+
     /// The test files of a tree: what a weakening may touch.
     pub fn test_files(&self, tree: &dyn Tree) -> Vec<RelPath> {
         test_files(&self.0.spec, &Reader::new(tree))
@@ -227,7 +254,7 @@ impl Runner {
             return None;
         }
         let chosen = match self.0.spec.tools {
-            ToolKind::Python => script::chosen(&self.0.spec, script)?,
+            ToolKind::Python | ToolKind::Node => script::chosen(&self.0.spec, script)?,
             ToolKind::Cargo => cargo::Crates::chosen_by(script::calls(&self.0.spec, script)?)?,
         };
         (self.script(&chosen.files, &chosen.excluded) == script).then_some(chosen)
@@ -314,6 +341,30 @@ fn cargo_tools(reader: &Reader<'_>, root: &Path, machine: &Machine) -> Result<To
     Ok(tools)
 }
 
+/// Node.js and the installed packages, one of which must be the framework unless a command of the user's
+/// runs the tests; and a Python for the parser.
+fn node_tools(
+    spec: &Spec,
+    reader: &Reader<'_>,
+    root: &Path,
+    machine: &Machine,
+    commanded: bool,
+) -> Result<Tools, Error> {
+    let node = node::find(root, reader, machine)?;
+    let needs = &spec.needs.modules;
+    if !commanded && !needs.is_empty() && !needs.iter().any(|module| node.has(module)) {
+        let (module, install) = (needs.join(" or "), spec.needs.install.clone());
+        return Err(Error::NoPackage { module, install });
+    }
+    let mut tools = node.tools();
+    let copies = node.own_copies(reader, needs);
+    tools.hidden = copies.into_iter().map(|path| (path, true)).collect();
+    let python = python::find(root, machine)?;
+    tools.mounts.extend(python.tools().mounts);
+    tools.env.insert("PYTHON".into(), python.program.clone().into());
+    Ok(tools)
+}
+
 /// What the specification says beside what was found on the machine, which wins.
 fn with_constants(mut tools: Tools, spec: &Spec) -> Tools {
     for (name, value) in &spec.env {
@@ -325,7 +376,7 @@ fn with_constants(mut tools: Tools, spec: &Spec) -> Tools {
 
 fn test_files(spec: &Spec, reader: &Reader<'_>) -> Vec<RelPath> {
     match spec.tools {
-        ToolKind::Python => reader.test_files(&spec.tests),
+        ToolKind::Python | ToolKind::Node => reader.test_files(&spec.tests),
         ToolKind::Cargo => cargo::Crates::of(reader).test_files(),
     }
 }

@@ -255,11 +255,14 @@ fn agree(first: &Verdicts, second: &Verdicts) -> (BTreeSet<TestId>, BTreeMap<Tes
     let mut passing = BTreeSet::new();
     let mut excluded = BTreeMap::new();
     let ids: BTreeSet<&TestId> = first.iter().chain(second.iter()).map(|(id, _)| id).collect();
-    let twice: BTreeSet<&TestId> = first.duplicates().iter().chain(second.duplicates()).collect();
+    let twice = first.duplicates().iter().chain(second.duplicates());
+    let twice: BTreeSet<&str> = twice.map(TestId::as_str).collect();
     for id in ids {
         let (one, two) = (first.of(id), second.of(id));
         let reason = match (one, two) {
-            _ if twice.contains(id) => format!("{id}: reported more than once"),
+            _ if twice.contains(id.as_str()) => format!("{id}: reported more than once"),
+            // A script that leaves an id out leaves all its copies out.
+            _ if copied(id).is_some_and(|id| twice.contains(id)) => continue,
             (Outcome::Passed, Outcome::Passed) => {
                 passing.insert(id.clone());
                 continue;
@@ -270,6 +273,12 @@ fn agree(first: &Verdicts, second: &Verdicts) -> (BTreeSet<TestId>, BTreeMap<Tes
         excluded.insert(id.clone(), reason);
     }
     (passing, excluded)
+}
+
+/// The id that a numbered one is a copy of.
+fn copied(id: &str) -> Option<&str> {
+    let (of, number) = id.rsplit_once('#')?;
+    (!number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())).then_some(of)
 }
 
 fn word(outcome: Outcome) -> String {
@@ -304,5 +313,14 @@ mod tests {
                 "e: unstable, missing then passed",
             ]
         );
+    }
+
+    #[test]
+    fn no_copy_of_a_test_that_reports_twice_is_played_on() {
+        use Outcome::Passed;
+        let both = verdicts(&[("a", Passed), ("a", Passed), ("a", Passed), ("b#2", Passed)]);
+        let (passing, excluded) = agree(&both, &both);
+        assert_eq!(passing.into_iter().collect::<Vec<_>>(), ["b#2"]);
+        assert_eq!(excluded.into_values().collect::<Vec<_>>(), ["a: reported more than once"]);
     }
 }

@@ -1,5 +1,6 @@
 //! From a test's id to where it is written.
 
+use super::titles;
 use crate::syntax::{Language, Languages, Parsed};
 use crate::tree::{RelPath, Tree};
 
@@ -36,6 +37,10 @@ pub(super) fn open(tree: &dyn Tree, languages: &Languages, paths: &[RelPath]) ->
 /// Among tests of that name the one wins whose file the id names, and then the one whose qualified
 /// name it ends with; an id that leaves several open names none.
 pub(super) fn locate(id: &str, files: &[TestFile]) -> Option<Place> {
+    titles::locate(id, files).or_else(|| by_name(id, files))
+}
+
+fn by_name(id: &str, files: &[TestFile]) -> Option<Place> {
     let parts = parts(id);
     let name = parts.last()?;
     let mut best: Option<(usize, Place)> = None;

@@ -34,7 +34,7 @@ impl Runner {
         let mut dice = Dice::new(seed).fork("canary");
         let neighbour = dice.pick(beside)?;
         let directory = match bound.spec.tools {
-            spec::ToolKind::Python => neighbour.parent().to_owned(),
+            spec::ToolKind::Python | spec::ToolKind::Node => neighbour.parent().to_owned(),
             spec::ToolKind::Cargo => bound.crates.tests_directory(neighbour)?,
         };
         let values = Values::roll(&mut dice);
@@ -60,9 +60,12 @@ impl Runner {
 }
 
 /// `@stem@` stands for the neighbour's stem: the new file matches the project's own pattern for names
-/// and is run right after it, when the code under test has been imported and called.
+/// and is run right after it, when the code under test has been imported and called. `@base@` and
+/// `@rest@` are what stands before and from the first dot of the neighbour's name.
 fn beside_name(file: &str, neighbour: &RelPath) -> String {
     let name = neighbour.file_name();
+    let (base, rest) = name.split_at(name.find('.').unwrap_or(name.len()));
+    let file = &file.replace("@base@", base).replace("@rest@", rest);
     let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
     match stem.strip_suffix("_test").filter(|stem| !stem.starts_with("test_")) {
         Some(short) => file.replace("@stem@", short).replacen('.', "_test.", 1),

@@ -24,6 +24,24 @@ embed![
     "python/runners/canary_unittest.py",
     "python/runners/python.sh",
     "python/runners/stdlib.txt",
+    "javascript/runners/vitest.toml",
+    "javascript/runners/jest.toml",
+    "javascript/runners/mocha.toml",
+    "javascript/runners/tap.toml",
+    "javascript/runners/node-test.toml",
+    "javascript/runners/common.toml",
+    "javascript/runners/node.sh",
+    "javascript/runners/support.cjs",
+    "javascript/runners/reach.cjs",
+    "javascript/runners/vitest.cjs",
+    "javascript/runners/jest.cjs",
+    "javascript/runners/mocha.cjs",
+    "javascript/runners/tap.cjs",
+    "javascript/runners/node_test.cjs",
+    "javascript/runners/canary_expect.js",
+    "javascript/runners/canary_mocha.js",
+    "javascript/runners/canary_tap.js",
+    "javascript/runners/canary_node_test.js",
     "rust/runners/cargo-test.toml",
     "rust/runners/cargo.sh",
     "rust/runners/canary_cargo.rs",
@@ -44,10 +62,12 @@ pub(super) fn specs() -> Vec<Spec> {
     FILES
         .iter()
         .filter(|(path, _)| {
-            std::path::Path::new(path).extension().is_some_and(|kind| kind == "toml")
+            let path = std::path::Path::new(path);
+            path.extension().is_some_and(|kind| kind == "toml") && !path.ends_with("common.toml")
         })
         .map(|(path, content)| {
-            Spec::parse(content)
+            let language = path.split('/').next().unwrap_or_default();
+            Spec::parse(content, &|name| file(language, name))
                 .unwrap_or_else(|error| panic!("{path} is embedded and loads: {error}"))
         })
         .collect()

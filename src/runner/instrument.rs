@@ -1,6 +1,7 @@
 //! Programs that look at tests while they run: what they reach, which lines they execute, and which
 //! candidate repairs pass a few of them. The harness runs one as a step and hands the output back.
 
+use super::spec::ToolKind;
 use super::{NoReport, Runner, embedded};
 use crate::tree::{Changes, RelPath, Tree};
 use crate::verdict::TestId;
@@ -54,7 +55,7 @@ pub struct Trial {
 impl Runner {
     /// Tells which files the tests of each test file may reach. `None` where the framework cannot tell.
     pub fn reach_program(&self, test_files: &[RelPath]) -> Option<Instrument> {
-        self.instrument("reach.py", &json!({ "files": names(test_files) }))
+        self.instrument("reach", &json!({ "files": names(test_files) }))
     }
 
     /// Reads the output of `reach_program`. Files are those of `tree` that are not the test file itself.
@@ -90,7 +91,7 @@ impl Runner {
         tests: Option<&[TestId]>,
     ) -> Option<Instrument> {
         let files = names(test_files);
-        self.instrument("lines.py", &json!({ "files": files, "skip": files, "only": tests }))
+        self.instrument("lines", &json!({ "files": files, "skip": files, "only": tests }))
     }
 
     /// Reads the output of `lines_program`.
@@ -139,7 +140,7 @@ impl Runner {
             "files": names(test_files),
             "seconds": each.as_secs_f64(),
         });
-        self.instrument("screen.py", &request)
+        self.instrument("screen", &request)
             .unwrap_or_else(|| self.screen_by_script(&request, test_files))
     }
 
@@ -150,20 +151,35 @@ impl Runner {
         lines.map_while(|line| serde_json::from_slice(line).ok()).collect()
     }
 
-    /// A program of the language, beside the framework's driver.
-    fn instrument(&self, program: &str, request: &serde_json::Value) -> Option<Instrument> {
+    /// A program of the language, beside the framework's driver. It is written in Python or for Node.js.
+    fn instrument(&self, name: &str, request: &serde_json::Value) -> Option<Instrument> {
         if self.0.command.is_some() {
             return None;
         }
         let spec = &self.0.spec;
-        let text = embedded::file(spec.folder(), program);
         let driver = embedded::file(spec.folder(), &spec.script.driver);
-        if text.is_empty() || driver.is_empty() {
+        if driver.is_empty() {
+            return None;
+        }
+        if spec.tools == ToolKind::Node {
+            let program = &format!("{name}.cjs");
+            let text = embedded::file(spec.folder(), program);
+            let support = embedded::file(spec.folder(), &spec.script.support);
+            let parts = vec![
+                (program.as_str(), text.into()),
+                ("driver.cjs", driver.into()),
+                ("support.cjs", support.into()),
+            ];
+            return (!text.is_empty()).then(|| self.assembled(program, parts, request));
+        }
+        let program = &format!("{name}.py");
+        let text = embedded::file(spec.folder(), program);
+        if text.is_empty() {
             return None;
         }
         let fork = embedded::file(spec.folder(), "fork.py");
         let parts = vec![
-            (program, text.into()),
+            (program.as_str(), text.into()),
             ("ssr_driver.py", driver.into()),
             ("ssr_fork.py", fork.into()),
         ];
@@ -192,7 +208,7 @@ impl Runner {
         files.push((file("request.json"), request.to_string().into_bytes(), 0o644));
         let output = file("output.json");
         let argv = vec![
-            self.python().as_os_str().to_owned(),
+            self.interpreter(program).as_os_str().to_owned(),
             file(program).into(),
             file("request.json").into(),
             output.clone().into(),

@@ -26,7 +26,9 @@ pub(super) fn fill(
     let tests = serde_json::json!({ "files": files, "excluded": excluded });
     // Every list element on a line of its own: the script is read by people, too.
     let tests = serde_json::to_string_pretty(&tests).expect("strings and lists serialise");
+    let support = embedded::file(spec.folder(), &spec.script.support);
     let places = BTreeMap::from([
+        ("@SUPPORT@", support.trim_end().to_owned()),
         ("@DRIVER@", driver.trim_end().to_owned()),
         ("@TESTS@", tests),
         ("@CALLS@", calls.to_owned()),

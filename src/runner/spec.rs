@@ -50,6 +50,7 @@ pub(super) struct Spec {
 pub(super) enum ToolKind {
     Python,
     Cargo,
+    Node,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -63,19 +64,21 @@ pub(super) enum ReportKind {
 }
 
 /// A file that matches one of the globs has a line that starts with one of `lines`, from its first
-/// column; without `lines`, the file is enough.
+/// column, or holds one of `words` anywhere; without either, the file is enough.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Evidence {
     pub files: Globs,
     #[serde(default)]
     pub lines: Vec<String>,
+    #[serde(default)]
+    pub words: Vec<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Needs {
-    /// Importable by the interpreter.
+    /// Importable by the interpreter; of Node's packages one is enough.
     #[serde(default)]
     pub modules: Vec<String>,
     /// A command that installs it; `{python}` stands for the interpreter.
@@ -117,6 +120,9 @@ pub(super) struct Script {
     pub template: String,
     #[serde(default)]
     pub driver: String,
+    /// What the driver loads from beside it.
+    #[serde(default)]
+    pub support: String,
 }
 
 /// Installed plugins are loaded by name, not by being there.
@@ -211,8 +217,30 @@ impl Spec {
         self.languages.first().map_or("", String::as_str)
     }
 
-    pub(super) fn parse(text: &str) -> Result<Self, toml::de::Error> {
-        toml::from_str(text)
+    /// `common`: the text of a file of the same folder, by the name that `inherits` gives. Of a table that
+    /// both have, the entries of both count, the framework's own first.
+    pub(super) fn parse(
+        text: &str,
+        common: &dyn Fn(&str) -> &'static str,
+    ) -> Result<Self, toml::de::Error> {
+        let mut table: toml::Table = toml::from_str(text)?;
+        if let Some(toml::Value::String(name)) = table.remove("inherits") {
+            let inherited: toml::Table = toml::from_str(common(&name))?;
+            for (key, value) in inherited {
+                match (table.get_mut(&key), value) {
+                    (Some(toml::Value::Table(own)), toml::Value::Table(inherited)) => {
+                        for (key, value) in inherited {
+                            own.entry(key).or_insert(value);
+                        }
+                    }
+                    (Some(_), _) => {}
+                    (None, value) => {
+                        table.insert(key, value);
+                    }
+                }
+            }
+        }
+        table.try_into()
     }
 }
 

@@ -1,0 +1,28 @@
+'use strict';
+// Tells which files the tests of each test file execute: every file is run alone, in a process that
+// notes what it loads. Takes a request, writes for each file those it reached and the seconds of its tests.
+const fs = require('node:fs');
+const path = require('node:path');
+const { ROOT, json, run, executed } = require('./support.cjs');
+
+const [, , request, output] = process.argv;
+const dir = path.dirname(path.resolve(output));
+const found = {};
+for (const file of json(request).files) {
+  const noted = path.join(dir, 'noted');
+  const tests = path.join(dir, 'tests.json');
+  const report = path.join(dir, 'report');
+  fs.rmSync(noted, { recursive: true, force: true });
+  fs.rmSync(report, { force: true });
+  fs.writeFileSync(tests, JSON.stringify({ files: [file], excluded: [], times: true }));
+  run([path.join(__dirname, 'driver.cjs'), tests, report], ROOT, { NODE_V8_COVERAGE: noted });
+  const seconds = {};
+  for (const line of fs.existsSync(report) ? fs.readFileSync(report, 'utf8').split('\n') : []) {
+    const entry = line ? JSON.parse(line) : {};
+    if (entry.test) seconds[entry.test] = entry.seconds || 0;
+  }
+  const files = executed(noted);
+  // What nothing was noted of may have reached anything.
+  found[file] = { files: files || [], everything: !files, seconds };
+}
+fs.writeFileSync(output, JSON.stringify(found));
