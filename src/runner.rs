@@ -14,6 +14,7 @@ mod node;
 mod own_copies;
 mod python;
 mod report;
+mod scope;
 mod script;
 mod server;
 mod settings;
@@ -27,6 +28,7 @@ mod tests;
 pub use canary::Canary;
 pub use instrument::{Instrument, Lines, Reach, Trial};
 pub use report::NoReport;
+pub use scope::Near;
 pub use script::Chosen;
 pub use server::{Served, Server};
 pub use switch::{Piece, Probe, Probed, Purpose, Switch, Tried, Versions, Woven};
@@ -35,6 +37,7 @@ use crate::sandbox::Mount;
 use crate::tree::{PathRefusal, RelPath, Tree};
 use crate::verdict::{TestId, Verdicts};
 use detect::Reader;
+use scope::Below;
 use spec::{ReportKind, Spec, ToolKind};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -62,6 +65,8 @@ pub struct Overrides {
     pub report: Option<String>,
     /// Framework by name.
     pub framework: Option<String>,
+    /// Where there are several packages or languages, the one of this file.
+    pub near: Option<Near>,
 }
 
 /// A framework bound to one repository and one set of tools. Cheap to clone.
@@ -71,6 +76,8 @@ pub struct Runner(Arc<Bound>);
 #[derive(Debug)]
 struct Bound {
     spec: Spec,
+    /// The package whose tests are run; empty where all are.
+    scope: String,
     tools: Tools,
     ground: sway::Ground,
     crates: cargo::Crates,
@@ -91,7 +98,7 @@ pub enum Error {
          command with --test-command and --report"
     )]
     NoTestsFor { framework: String },
-    #[error("tests of several frameworks were found ({}). Choose one with --framework", .frameworks.join(", "))]
+    #[error("tests of several frameworks were found ({}). Choose one with --framework, or name a file with --target", .frameworks.join(", "))]
     Ambiguous { frameworks: Vec<String> },
     #[error("the framework {name:?} is not known. Known are {}", .known.join(", "))]
     UnknownFramework { name: String, known: Vec<String> },
@@ -175,9 +182,7 @@ impl Runner {
     ) -> Result<Self, Error> {
         let reader = Reader::new(tree);
         let command = command::Command::of(overrides)?;
-        let holds_tests = |spec: &Spec| !test_files(spec, &reader).is_empty();
-        let chosen = detect::choose(&reader, embedded::specs(), overrides, &holds_tests);
-        let spec = chosen.map_err(|error| explained(error, &reader))?;
+        let (spec, scope) = choose(tree, overrides).map_err(|error| explained(error, &reader))?;
         let (tools, installed) = match spec.tools {
             ToolKind::Python => {
                 python_tools(&spec, &reader, tree, root, machine, command.is_some())?
@@ -189,13 +194,19 @@ impl Runner {
             }
         };
         let tools = with_constants(tools, &spec);
-        let ground = sway::Ground::survey(&spec, &reader, &test_files(&spec, &reader), installed);
+        let ground = sway::Ground::survey(&spec, &reader, &test_files(&spec, tree, ""), installed);
         let crates = cargo::Crates::of(&reader);
-        Ok(Self(Arc::new(Bound { spec, tools, ground, crates, command })))
+        let scope = scope.filter(|_| command.is_none()).unwrap_or_default();
+        Ok(Self(Arc::new(Bound { spec, scope, tools, ground, crates, command })))
     }
 
     pub fn framework(&self) -> &str {
         &self.0.spec.name
+    }
+
+    /// The directory of the one package whose tests are run; empty where all are.
+    pub fn scope(&self) -> &str {
+        &self.0.scope
     }
 
     /// Whether changed code must be built before its tests run.
@@ -227,14 +238,16 @@ impl Runner {
     fn interpreter(&self, program: &str) -> &Path {
         let node = self.0.tools.env.get(std::ffi::OsStr::new("NODE"));
         match node {
-            Some(node) if program.ends_with(".cjs") => Path::new(node),
+            Some(node) if Path::new(program).extension().is_some_and(|kind| kind == "cjs") => {
+                Path::new(node)
+            }
             _ => self.python(),
         }
     }
 
     /// The test files of a tree: what a weakening may touch.
     pub fn test_files(&self, tree: &dyn Tree) -> Vec<RelPath> {
-        test_files(&self.0.spec, &Reader::new(tree))
+        test_files(&self.0.spec, tree, &self.0.scope)
     }
 
     /// A bash script that runs the given test files less the excluded ids, from the tree's root, and
@@ -374,11 +387,33 @@ fn with_constants(mut tools: Tools, spec: &Spec) -> Tools {
     tools
 }
 
-fn test_files(spec: &Spec, reader: &Reader<'_>) -> Vec<RelPath> {
-    match spec.tools {
-        ToolKind::Python | ToolKind::Node => reader.test_files(&spec.tests),
-        ToolKind::Cargo => cargo::Crates::of(reader).test_files(),
+/// The framework, and the package that the file at hand belongs to where it alone decides.
+fn choose(tree: &dyn Tree, overrides: &Overrides) -> Result<(Spec, Option<String>), Error> {
+    let among = |directory: &str| {
+        let below = Below { tree, directory };
+        let reader = Reader::new(&below);
+        let holds_tests = |spec: &Spec| !test_files(spec, tree, directory).is_empty();
+        detect::choose(&reader, embedded::specs(), overrides, &holds_tests)
+    };
+    if let Some(near) = &overrides.near {
+        for directory in scope::packages(tree, &near.file) {
+            if let Ok(spec) = among(directory) {
+                return Ok((spec, near.only.then(|| directory.to_owned())));
+            }
+        }
     }
+    Ok((among("")?, None))
+}
+
+/// The test files below a directory.
+fn test_files(spec: &Spec, tree: &dyn Tree, directory: &str) -> Vec<RelPath> {
+    let below = Below { tree, directory };
+    let reader = Reader::new(&below);
+    let found = match spec.tools {
+        ToolKind::Python | ToolKind::Node => reader.test_files(&spec.tests),
+        ToolKind::Cargo => cargo::Crates::of(&reader).test_files(),
+    };
+    found.iter().filter_map(|path| below.whole(path)).collect()
 }
 
 /// A sharper reason where the tree shows one.

@@ -98,6 +98,7 @@ impl Tests {
                 test_command: self.test_command.clone(),
                 report: self.report.clone(),
                 framework: self.framework.clone(),
+                near: None,
             },
             time_limit: self.timeout,
         }

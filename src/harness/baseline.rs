@@ -40,6 +40,8 @@ pub(super) fn key(base: &Base, runner: &Runner) -> String {
     let mut hash = Sha256::new();
     hash.update(&base.id);
     hash.update(runner.framework());
+    hash.update(runner.scope());
+    hash.update([0]);
     for (name, value) in &runner.tools().env {
         hash.update(name.as_encoded_bytes());
         hash.update([0]);

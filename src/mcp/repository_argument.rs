@@ -36,6 +36,7 @@ impl RepositoryArguments {
                 test_command: self.test_command,
                 report: self.report,
                 framework: self.framework,
+                near: None,
             },
             time_limit: self.timeout_seconds.map(time_limit).transpose()?,
         })

@@ -2,6 +2,7 @@
 
 use super::spec::{Evidence, Globs, Spec, Tests};
 use super::{Error, Overrides, settings};
+use crate::syntax::Languages;
 use crate::tree::{RelPath, Tree};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -59,7 +60,8 @@ impl<'a> Reader<'a> {
         let said = tests.settings.as_ref().map(|settings| settings::read(settings, self));
         let said = said.unwrap_or_default();
         let speaks = |path: &&RelPath| {
-            let bytes = self.bytes(path);
+            // A word may ask for the beginning of a line.
+            let bytes = [b"\n", &self.bytes(path)[..]].concat();
             tests.words.is_empty()
                 || tests.words.iter().any(|word| contains(&bytes, word.as_bytes()))
         };
@@ -102,11 +104,21 @@ pub(super) fn choose(
             best.insert(spec.folder().to_owned(), (order, spec));
         }
     }
+    if let Some(language) = overrides.near.as_ref().and_then(|near| language_of(&near.file)) {
+        let speaks = |spec: &Spec| spec.languages.contains(&language);
+        if best.values().any(|(_, spec)| speaks(spec)) {
+            best.retain(|_, (_, spec)| speaks(spec));
+        }
+    }
     if best.len() > 1 {
         let frameworks = best.into_values().map(|(_, spec)| spec.name).collect();
         return Err(Error::Ambiguous { frameworks });
     }
     best.into_values().next().map(|(_, spec)| spec).ok_or(Error::NoTests)
+}
+
+fn language_of(file: &RelPath) -> Option<String> {
+    Languages::builtin().for_path(file).map(|language| language.name().to_owned())
 }
 
 pub(super) fn contains(bytes: &[u8], word: &[u8]) -> bool {

@@ -169,6 +169,7 @@ impl Runner {
                 (program.as_str(), text.into()),
                 ("driver.cjs", driver.into()),
                 ("support.cjs", support.into()),
+                ("hook.cjs", embedded::file(spec.folder(), "hook.cjs").into()),
             ];
             return (!text.is_empty()).then(|| self.assembled(program, parts, request));
         }

@@ -36,7 +36,7 @@ pub(super) fn find(root: &Path, reader: &Reader<'_>, machine: &Machine) -> Resul
     });
     let Some(program) = program else { return Err(Error::NoNode { seen }) };
     let mut node = Node { mounts: shown_for(&program), program, installed: Vec::new() };
-    let own = packages(reader).map(|directory| root.join(directory));
+    let own = looked_in(reader).into_iter().map(|directory| root.join(directory));
     let above = root.ancestors().skip(1).take_while(|directory| *directory != machine.home);
     for directory in own.chain(above.map(Path::to_owned)) {
         node.add_installed(&directory.join(PACKAGES), root, &machine.home);
@@ -150,9 +150,15 @@ impl Node {
     }
 }
 
-/// Directories of the tree that hold a `package.json`.
-fn packages<'r>(reader: &'r Reader<'_>) -> impl Iterator<Item = &'r str> {
-    reader.named("package.json").map(RelPath::parent)
+/// Directories of the tree whose `node_modules` its packages look into: their own and all above.
+fn looked_in<'r>(reader: &'r Reader<'_>) -> BTreeSet<&'r str> {
+    let mut directories = BTreeSet::from([""]);
+    for mut directory in reader.named("package.json").map(RelPath::parent) {
+        while directories.insert(directory) {
+            directory = directory.rsplit_once('/').map_or("", |(above, _)| above);
+        }
+    }
+    directories
 }
 
 /// Names of the tree's own packages.

@@ -53,7 +53,7 @@ impl Place {
 
     fn machine(&self) -> Machine {
         Machine {
-            path: vec![self.at("home/.cargo/bin"), self.at("opt/py/bin")],
+            path: vec![self.at("home/.cargo/bin"), self.at("opt/py/bin"), self.at("opt/node/bin")],
             home: self.at("home"),
             ..Machine::default()
         }
@@ -152,6 +152,79 @@ fn the_framework_that_the_project_asks_for_wins_over_the_tests_shape() {
     detects(&[plain, rust[0], ("src/lib.rs", "")], "pytest");
 }
 
+const JS: &str = "const test = require('node:test');\ntest('a', () => {});\n";
+
+#[test]
+fn javascript_s_framework_is_the_one_that_the_package_asks_for() {
+    let place = Place::new();
+    place.file("opt/node/bin/node", "\u{7f}ELF");
+    for (package, framework) in
+        [("mocha", "mocha"), ("jest", "jest"), ("vitest", "vitest"), ("tape", "tap")]
+    {
+        place.file(&format!("repo/node_modules/{package}/package.json"), "{}");
+        let manifest = format!("{{\n  \"devDependencies\": {{ \"{package}\": \"1\" }}\n}}\n");
+        let test = "require('tape');\nit('a', () => {});\n";
+        let files = [("package.json", manifest.as_str()), ("test/a.test.ts", test)];
+        let runner = place.detect(&files).unwrap();
+        assert_eq!(runner.framework(), framework);
+        assert_eq!(runner.languages(), ["javascript", "typescript", "tsx"]);
+        let target = place.at("repo/node_modules");
+        assert!(runner.tools().mounts.iter().any(|mount| mount.target == target));
+    }
+    assert_eq!(place.detect(&[("a.js", JS)]).unwrap().framework(), "node-test");
+}
+
+#[test]
+fn an_installed_copy_of_the_package_itself_is_hidden_unless_the_framework_needs_it() {
+    let place = Place::new();
+    place.file("opt/node/bin/node", "\u{7f}ELF");
+    let needs = "{\"dependencies\":{\"tool\":\"1\"}}";
+    place.file("repo/node_modules/mocha/package.json", needs);
+    place.file("repo/node_modules/tool/package.json", "{\"dependencies\":{\"own\":\"1\"}}");
+    place.file("repo/node_modules/tool/node_modules/own/package.json", "{}");
+    place.file("repo/node_modules/own/package.json", "{}");
+    place.file("repo/node_modules/other/node_modules/own/package.json", "{}");
+    place.link("repo/node_modules/linked", "../packages/linked");
+    let manifest = "{\"name\":\"own\",\"devDependencies\":{\"mocha\":\"1\"}}";
+    let files = [("package.json", manifest), ("test/a.js", "it('a', () => {});\n")];
+    let runner = place.detect(&files).unwrap();
+    let hidden: Vec<_> = runner.tools().hidden.iter().map(|(path, _)| path.clone()).collect();
+    let at = |name: &str| place.at(&format!("repo/node_modules/{name}"));
+    assert_eq!(hidden, [at("other/node_modules/own"), at("own")]);
+}
+
+#[test]
+fn the_package_of_a_target_decides_where_there_are_several() {
+    let place = Place::new();
+    place.file("opt/node/bin/node", "\u{7f}ELF");
+    place.file("repo/node_modules/mocha/package.json", "{}");
+    place.file("repo/node_modules/jest/package.json", "{}");
+    let plain = "it('a', () => {});\n";
+    let files = [
+        ("py/pyproject.toml", "[project]\n"),
+        ("py/tests/test_a.py", "def test_a():\n    pass\n"),
+        ("js/one/package.json", "{\"devDependencies\":{\"mocha\":\"1\"}}"),
+        ("js/one/test/a.js", plain),
+        ("js/two/package.json", "{\"devDependencies\":{\"jest\":\"1\"}}"),
+        ("js/two/lib/a.js", ""),
+        ("js/two/test/a.test.js", plain),
+    ];
+    let near = |file: &str, only: bool| {
+        let near = Some(Near { file: path(file), only });
+        let overrides = Overrides { near, ..Overrides::default() };
+        Runner::detect(&tree(&files), &place.at("repo"), &place.machine(), &overrides).unwrap()
+    };
+    let says = |runner: &Runner| {
+        let tests = runner.test_files(&tree(&files));
+        (runner.framework().to_owned(), runner.scope().to_owned(), tests.len())
+    };
+    assert_eq!(says(&near("js/two/lib/a.js", true)), ("jest".into(), "js/two".into(), 1));
+    assert_eq!(says(&near("js/one/a.js", true)), ("mocha".into(), "js/one".into(), 1));
+    assert_eq!(says(&near("py/a.py", true)), ("pytest".into(), "py".into(), 1));
+    assert_eq!(says(&near("py/a.py", false)), ("pytest".into(), String::new(), 1));
+    assert!(matches!(place.detect(&files), Err(Error::Ambiguous { .. })));
+}
+
 #[test]
 fn what_cannot_be_run_says_what_to_do() {
     let place = Place::new();
@@ -163,7 +236,17 @@ fn what_cannot_be_run_says_what_to_do() {
     says(place.detect(&[rust[0], ("src/a.rs", "#[test] fn a() {}")]).unwrap_err(), "`tests/`");
     let overrides = Overrides { framework: Some("nose".into()), ..Overrides::default() };
     let unknown = Runner::detect(&tree(&[plain]), &place.at("repo"), &place.machine(), &overrides);
-    says(unknown.unwrap_err(), "Known are pytest, unittest, cargo-test");
+    says(
+        unknown.unwrap_err(),
+        "Known are pytest, unittest, vitest, jest, mocha, tap, node-test, cargo-test",
+    );
+    says(place.detect(&[("a.js", JS)]).unwrap_err(), "no Node.js was found");
+    place.file("opt/node/bin/node", "#!/bin/sh\n");
+    says(place.detect(&[("a.js", JS)]).unwrap_err(), "are not the program");
+    place.file("opt/node/bin/node", "\u{7f}ELF");
+    let jest =
+        [("package.json", "{\"devDependencies\":{\"jest\":\"1\"}}"), ("a.test.js", "test('a');\n")];
+    says(place.detect(&jest).unwrap_err(), "`npm install`");
     fs::remove_dir_all(place.at("opt/py/lib/python3.11/site-packages/pytest")).unwrap();
     let missing = place.detect(&[plain]).unwrap_err();
     says(
@@ -223,7 +306,7 @@ fn a_shim_leads_to_the_version_that_pyenv_would_choose() {
     place.file("repo/.python-version", "3.11\n");
     assert_eq!(chosen().unwrap().python(), place.at("pyenv/versions/3.11.10/bin/python3"));
     place.file("repo/.python-version", "2.7\n");
-    assert!(chosen().unwrap_err().to_string().contains("lead to no interpreter"));
+    assert!(chosen().unwrap_err().to_string().contains("are not the program"));
 }
 
 #[test]

@@ -57,7 +57,7 @@ impl Session {
             folder::refuse_early(out, request.seed.is_some())?;
         }
         self.refuse_without_history(request.strategy, &request.repository)?;
-        let opened = self.open(&request.repository, job)?;
+        let opened = self.open_for(target.as_ref(), &request.repository, job)?;
         let history = opened.history(request.strategy, seed, target.as_ref(), job)?;
         let wanted = injection(request.strategy, seed, target, minima, history);
         job.step("looking for a bug");

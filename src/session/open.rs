@@ -3,8 +3,10 @@
 use super::record::Record;
 use super::{ArtifactRef, Error, Job, Session};
 use crate::artifact::Artifact;
+use crate::diff::Patch;
 use crate::harness::{Baseline, Harness, Setup};
-use crate::runner::{Overrides, Runner};
+use crate::injector::Target;
+use crate::runner::{Near, Overrides, Runner};
 use crate::sandbox::Sandbox;
 use crate::syntax::Languages;
 use crate::workspace::{self, Base, History, Workspace};
@@ -69,6 +71,10 @@ impl Session {
         name_left_out(&base, job);
         let languages = self.languages()?;
         let runner = self.runner(&base, repository)?;
+        if !runner.scope().is_empty() {
+            let (scope, framework) = (runner.scope(), runner.framework());
+            job.step(&format!("playing with the tests of {scope} alone, by {framework}"));
+        }
         job.step("running the tests for the baseline, where it is not known yet");
         // The one place that knows how a harness is made.
         let setup = Setup {
@@ -86,6 +92,18 @@ impl Session {
         let baseline = harness.baseline().map_err(|error| job.failed(error))?;
         name_excluded(&baseline, job);
         Ok(Opened { languages, harness, record, workspace, history: OnceLock::new() })
+    }
+
+    /// `open` for a target: with the tests of its package.
+    pub(super) fn open_for(
+        &self,
+        target: Option<&Target>,
+        repository: &Repository,
+        job: &Job,
+    ) -> Result<Opened, Error> {
+        let near = target.map(|target| Near { file: target.file.clone(), only: true });
+        let tests = Overrides { near, ..repository.tests.clone() };
+        self.open(&Repository { tests, ..repository.clone() }, job)
     }
 
     /// `open`, and the artifact to work on.
@@ -106,7 +124,13 @@ impl Session {
             Some(artifact) => artifact,
             None => self.artifact(reference, Some(&record))?,
         };
-        Ok((self.open_at(workspace, record, repository, job)?, artifact))
+        // The framework is that of the code which the bug changes.
+        let changed = Patch::parse(&artifact.bug_inject).ok();
+        let changed = changed.and_then(|patch| patch.paths().into_iter().next());
+        let near = changed.map(|file| Near { file, only: false });
+        let tests = Overrides { near, ..repository.tests.clone() };
+        let repository = Repository { tests, ..repository.clone() };
+        Ok((self.open_at(workspace, record, &repository, job)?, artifact))
     }
 
     /// The workspace of a repository, with its state directory.

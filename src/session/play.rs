@@ -48,7 +48,7 @@ impl Session {
         check(&request)?;
         let target = target(request.target.as_deref())?;
         self.refuse_without_history(request.strategy, &request.repository)?;
-        let opened = self.open(&request.repository, job)?;
+        let opened = self.open_for(target.as_ref(), &request.repository, job)?;
         let rounds = match (request.rounds, request.until) {
             (None, None) => Some(1),
             (rounds, _) => rounds,

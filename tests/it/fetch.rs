@@ -114,6 +114,44 @@ pub(crate) fn semver() -> Option<PathBuf> {
     Some(kept)
 }
 
+/// A directory whose `node_modules` has these packages, installed once without their scripts.
+pub(crate) fn npm(name: &str, packages: &[&str]) -> Option<PathBuf> {
+    let _fetching = FETCHING.lock().unwrap_or_else(PoisonError::into_inner);
+    let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("npm-{name}"));
+    if !dir.join("whole").exists() {
+        std::fs::create_dir_all(&dir).unwrap();
+        let installed = Command::new("npm")
+            .args(["install", "--ignore-scripts", "--no-audit", "--no-fund", "--prefix", "."])
+            .args(packages)
+            .current_dir(&dir)
+            .output();
+        if !installed.is_ok_and(|output| output.status.success()) {
+            return None;
+        }
+        std::fs::write(dir.join("whole"), "").unwrap();
+    }
+    Some(dir)
+}
+
+/// What npm serves of a package, unpacked.
+pub(crate) fn npm_package(name: &str, version: &str) -> Option<PathBuf> {
+    let _fetching = FETCHING.lock().unwrap_or_else(PoisonError::into_inner);
+    let kept = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("npm-{name}-{version}"));
+    if !kept.join("package/package.json").exists() {
+        std::fs::create_dir_all(&kept).unwrap();
+        let packed = Command::new("npm")
+            .args(["pack", "--silent", &format!("{name}@{version}")])
+            .current_dir(&kept)
+            .output();
+        if !packed.is_ok_and(|output| output.status.success()) {
+            return None;
+        }
+        let archive = kept.join(format!("{name}-{version}.tgz"));
+        succeed(Command::new("tar").arg("-xzf").arg(archive).arg("-C").arg(&kept));
+    }
+    Some(kept.join("package"))
+}
+
 #[track_caller]
 pub(crate) fn did_not_run(what: &str) {
     eprintln!("DID NOT RUN: {what} could not be downloaded; this test proves nothing now");

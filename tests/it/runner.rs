@@ -201,6 +201,7 @@ fn similar(found: &BTreeMap<TestId, Outcome>, expected: &BTreeMap<TestId, Outcom
 mod pytest;
 mod unittest;
 mod instrument;
+mod node;
 mod cargo;
 mod command;
 mod controls;

@@ -7,7 +7,10 @@ const { ROOT, asked, call, homes, installed, json, lines, options, run } = requi
 const REPORTER = `
 const fs = require('node:fs');
 module.exports = class {
-  constructor() { this.text = ''; }
+  constructor() { this.text = ''; if (process.env.SSR_HOOK) require(process.env.SSR_HOOK); }
+  onTestCaseResult(test, { ancestorTitles, title }) {
+    if (process.env.SSR_HOOK) require(process.env.SSR_HOOK).over(test.path, [...ancestorTitles, title]);
+  }
   note(entry) { this.text += JSON.stringify(entry) + '\\n'; }
   onTestResult(test, result) {
     const file = test.path;

@@ -57,7 +57,8 @@ function told(program, flags, home, files) {
   const found = path.join(dir, 'found');
   fs.rmSync(found, { force: true });
   const paths = files.map((file) => path.resolve(ROOT, file));
-  run([program, ...flags, '--reporter', reporter, '--exit', ...paths], home, { SSR_REPORT: found });
+  const hook = process.env.SSR_HOOK ? ['--require', process.env.SSR_HOOK] : [];
+  run([...hook, program, ...flags, '--reporter', reporter, '--exit', ...paths], home, { SSR_REPORT: found });
   return lines(found);
 }
 

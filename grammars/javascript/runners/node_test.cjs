@@ -51,7 +51,8 @@ for (const [home, files] of homes(chosen.files, 'node', /^$/)) {
   fs.rmSync(found, { force: true });
   const paths = files.map((file) => path.resolve(ROOT, file));
   const args = [...flags, '--test', `--test-reporter=${reporter}`, `--test-reporter-destination=${found}`, ...paths];
-  const status = run(args, home, own.env);
+  const preload = process.env.SSR_HOOK ? { NODE_OPTIONS: `--require=${process.env.SSR_HOOK}` } : {};
+  const status = run(args, home, { ...own.env, ...preload });
   const told = lines(found);
   if (!told) {
     report.stop(`node --test ended with status ${status} before its tests did`);

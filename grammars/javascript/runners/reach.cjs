@@ -13,7 +13,7 @@ for (const file of json(request).files) {
   const tests = path.join(dir, 'tests.json');
   const report = path.join(dir, 'report');
   fs.rmSync(noted, { recursive: true, force: true });
-  fs.rmSync(report, { force: true });
+  fs.rmSync(report, { recursive: true, force: true });
   fs.writeFileSync(tests, JSON.stringify({ files: [file], excluded: [], times: true }));
   run([path.join(__dirname, 'driver.cjs'), tests, report], ROOT, { NODE_V8_COVERAGE: noted });
   const seconds = {};
@@ -21,8 +21,9 @@ for (const file of json(request).files) {
     const entry = line ? JSON.parse(line) : {};
     if (entry.test) seconds[entry.test] = entry.seconds || 0;
   }
-  const files = executed(noted);
-  // What nothing was noted of may have reached anything.
+  const executes = executed(noted);
+  // Where not even the test file was noted, it may have reached anything.
+  const files = executes.includes(file) ? executes : null;
   found[file] = { files: files || [], everything: !files, seconds };
 }
 fs.writeFileSync(output, JSON.stringify(found));

@@ -154,11 +154,9 @@ function lines(file) {
   return entries.length > 0 && entries.pop().end ? entries : null;
 }
 
-/** Files of the tree that processes executed, by the coverage that they left in a directory; `null` where
- * they left none. */
+/** Files of the tree that processes executed, by the coverage that they left in a directory. */
 function executed(directory) {
   const files = new Set();
-  let noted = false;
   for (const name of fs.existsSync(directory) ? fs.readdirSync(directory) : []) {
     const { result = [] } = json(path.join(directory, name)) || {};
     for (const { url, functions } of result) {
@@ -166,11 +164,10 @@ function executed(directory) {
       const file = path.relative(ROOT, fileURLToPath(url)).split(path.sep).join('/');
       const ran = functions.some(({ ranges }) => ranges.some(({ count }) => count > 0));
       if (!ran || file.startsWith('../') || path.isAbsolute(file)) continue;
-      noted = true;
       if (!/(^|\/)node_modules\//.test(file)) files.add(file);
     }
   }
-  return noted ? [...files].sort() : null;
+  return [...files].sort();
 }
 
 module.exports = { ROOT, asked, call, executed, homes, installed, json, lines, options, run };

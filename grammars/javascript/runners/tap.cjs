@@ -12,7 +12,10 @@ if (!process.env.SSR_TAPE) {
 const { Console } = require('node:console');
 globalThis.console = Object.assign(new Console(process.stderr, process.stderr), { Console });
 }
-if (process.env.SSR_HOOK) require(process.env.SSR_HOOK);
+if (process.env.SSR_HOOK) {
+  process.env.SSR_WHOLE = '1';
+  require(process.env.SSR_HOOK);
+}
 `;
 const KEPT = { '-r': true, '--require': true, '--import': true, '--loader': true };
 const POINT = /^(not )?ok (\d+)(?: -)?(?: (.*))?$/;
@@ -44,8 +47,9 @@ class Level {
       this.plan = Number(plan[1]);
       if (this.points.length > 0) this.group = undefined; // what follows is tape's summary
     } else if (/^# (?!Subtest)/.test(text) && this.group !== undefined) {
-      const { name, skipped } = directive(text.slice(2));
-      this.group = { name, skipped };
+      const skip = /^SKIP (.*)$/.exec(text.slice(2));
+      const { name, skipped } = directive(skip ? skip[1] : text.slice(2));
+      this.group = { name, skipped: skipped || Boolean(skip) };
       this.groups = [...(this.groups || []), this.group];
     }
   }

@@ -9,6 +9,20 @@ const KEPT = { '--config': true, '-c': true, '--root': true, '-r': true, '--dir'
   '--hookTimeout': true, '--dom': false, '--no-isolate': false, '--isolate': false };
 
 const { chosen, report, dir } = asked();
+// A worker is ended by a signal; where it is watched it must come to its own end.
+const WATCHED = `
+if (process.send) process.on('SIGTERM', () => process.exit(0));
+if (process.send && process.env.SSR_HOOK) {
+  process.env.SSR_WHOLE = '1';
+  require(process.env.SSR_HOOK);
+}
+`;
+const watched = {};
+if (process.env.NODE_V8_COVERAGE || process.env.SSR_HOOK) {
+  fs.writeFileSync(path.join(dir, 'watched.cjs'), WATCHED);
+  watched.NODE_OPTIONS = `--require=${path.join(dir, 'watched.cjs')}`;
+}
+
 for (const [home, files] of homes(chosen.files, 'vitest', /^vitest\.(config|workspace)\./)) {
   const program = installed(home, 'vitest', 'vitest.mjs');
   if (!program) {
@@ -20,8 +34,8 @@ for (const [home, files] of homes(chosen.files, 'vitest', /^vitest\.(config|work
   fs.rmSync(found, { force: true });
   const args = [program, 'run', ...options(own.words, KEPT), '--reporter=default', '--reporter=json',
     `--outputFile.json=${found}`, '--watch=false', '--coverage.enabled=false', '--bail=0', '--passWithNoTests',
-    '--no-file-parallelism', ...files.map((file) => path.relative(home, path.resolve(ROOT, file)))];
-  const status = run(args, home, own.env);
+    '--no-file-parallelism', ...(watched.NODE_OPTIONS ? ['--pool=forks'] : []), ...files.map((file) => path.relative(home, path.resolve(ROOT, file)))];
+  const status = run(args, home, { ...own.env, ...watched });
   const told = json(found);
   if (!told || !Array.isArray(told.testResults)) {
     report.stop(`vitest ended with status ${status} before its tests did`);

@@ -14,6 +14,7 @@ fn report(xml: &str, excluded: &[&str]) -> Ran {
         ),
         report: Some("./out/report one.xml".into()),
         framework: None,
+        near: None,
     };
     let root = repository.root();
     std::fs::write(root.join("out/report one.xml"), "stale").unwrap();
@@ -79,6 +80,7 @@ fn a_command_without_a_report_is_half_a_command() {
             test_command: command.map(str::to_owned),
             report: report.map(str::to_owned),
             framework: None,
+            near: None,
         };
         Runner::detect(&Disk(root.to_owned()), root, &machine(), &overrides).unwrap_err()
     };
