@@ -27,12 +27,15 @@ mod locate;
 mod names;
 mod removal;
 mod search;
+mod single;
 mod site;
 mod weaken;
 mod words;
 
 #[cfg(test)]
 mod tests;
+
+pub use single::{Editable, Singles};
 
 use crate::artifact::Artifact;
 use crate::harness::{Error, Harness};

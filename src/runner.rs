@@ -10,6 +10,7 @@ mod command;
 mod detect;
 mod embedded;
 mod instrument;
+mod observe;
 mod own_copies;
 mod python;
 mod report;
@@ -25,6 +26,7 @@ mod tests;
 
 pub use canary::Canary;
 pub use instrument::{Instrument, Lines, Reach, Trial};
+pub use observe::{Difference, Reaction, Watched, WatchedEdit};
 pub use report::NoReport;
 pub use script::Chosen;
 pub use server::{Served, Server};

@@ -68,6 +68,7 @@ pub enum Command {
     Parse(super::parse::Parse),
     Score(super::score::Score),
     WrongBook(super::wrong_book::WrongBook),
+    Unnoticed(super::unnoticed::Unnoticed),
     Status(super::status::Status),
     State(super::state::State),
     /// Say what this machine offers: sandbox, toolchains, state directory, languages

@@ -18,6 +18,8 @@ embed![
     "python/runners/reach.py",
     "python/runners/lines.py",
     "python/runners/screen.py",
+    "python/runners/observe.py",
+    "python/runners/describe.py",
     "python/runners/fork.py",
     "python/runners/server.py",
     "python/runners/canary_pytest.py",

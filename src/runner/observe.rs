@@ -1,0 +1,121 @@
+//! What tests see of single edits of one file: the program that records calls, and what it tells.
+
+use super::{Instrument, Runner, embedded};
+use crate::tree::RelPath;
+use crate::verdict::TestId;
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use serde::Deserialize;
+use serde_json::json;
+use std::time::Duration;
+
+/// Edits of one file, and the tests that are to look at them.
+#[derive(Clone, Debug)]
+pub struct Watched<'a> {
+    pub path: &'a RelPath,
+    /// First and last lines (from 1) of its outermost functions.
+    pub units: &'a [(u32, u32)],
+    pub test_files: &'a [RelPath],
+    pub excluded: &'a [TestId],
+    pub edits: &'a [WatchedEdit],
+    /// Longest that one run may take.
+    pub each: Duration,
+}
+
+/// One edit of the file.
+#[derive(Clone, Debug)]
+pub struct WatchedEdit {
+    /// The whole file.
+    pub content: Vec<u8>,
+    /// The place of the outermost function that it is in, in [`Watched::units`].
+    pub unit: Option<usize>,
+    /// The last line of the original that it touches, and how many lines the file has more by it.
+    pub last: u32,
+    pub added: i64,
+}
+
+/// What became of an edit.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(tag = "outcome", rename_all = "snake_case")]
+pub enum Reaction {
+    /// It does not compile.
+    Invalid,
+    /// Tests fail that passed.
+    Failed { failed: Vec<TestId> },
+    Timeout,
+    /// No record differs.
+    Same,
+    /// A record differed, but not in every run.
+    Unstable,
+    Different(Difference),
+}
+
+/// A place where every run of the edit differs from every run of the original.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, Deserialize, schemars::JsonSchema)]
+pub struct Difference {
+    /// The test that ran there.
+    pub test: TestId,
+    /// The function that was called.
+    pub function: String,
+    /// Which call of the test's it was, from 1.
+    pub call: u32,
+    /// What it was called with; empty where that is not known.
+    pub arguments: String,
+    /// result: it returns, yields or raises something else; arguments: it leaves its arguments (`self`
+    /// among them) otherwise; private: only in attributes whose names begin with an underscore.
+    pub kind: String,
+    /// Whether it was called from outside of its file.
+    pub outside: bool,
+    pub before: String,
+    pub after: String,
+}
+
+impl Runner {
+    /// `None` where the framework's language has no such program, or the user's own command runs the tests.
+    pub fn observe_program(&self, watched: &Watched<'_>) -> Option<Instrument> {
+        if self.0.command.is_some() {
+            return None;
+        }
+        let spec = &self.0.spec;
+        let part = |name: &'static str, file: &str| {
+            let text = embedded::file(&spec.language, file);
+            (!text.is_empty()).then(|| (name, text.as_bytes().to_vec()))
+        };
+        let parts = vec![
+            part("observe.py", "observe.py")?,
+            part("ssr_describe.py", "describe.py")?,
+            part("ssr_driver.py", &spec.script.driver)?,
+            part("ssr_fork.py", "fork.py")?,
+        ];
+        let edits: Vec<_> = watched
+            .edits
+            .iter()
+            .enumerate()
+            .map(|(number, edit)| {
+                json!({
+                    "number": number,
+                    "content": BASE64_STANDARD.encode(&edit.content),
+                    "unit": edit.unit,
+                    "last": edit.last,
+                    "added": edit.added,
+                })
+            })
+            .collect();
+        let files: Vec<&str> = watched.test_files.iter().map(RelPath::as_str).collect();
+        let request = json!({
+            "path": watched.path.as_str(),
+            "units": watched.units,
+            "files": files,
+            "excluded": watched.excluded,
+            "edits": edits,
+            "seconds": watched.each.as_secs_f64(),
+        });
+        Some(self.assembled("observe.py", parts, &request))
+    }
+
+    /// Reads what such a program wrote: reactions in order, as far as it came.
+    pub fn read_observed(&self, output: &[u8]) -> Vec<Reaction> {
+        let lines = output.split(|byte| *byte == b'\n');
+        lines.map_while(|line| serde_json::from_slice(line).ok()).collect()
+    }
+}
