@@ -26,10 +26,11 @@ mod tests;
 
 pub use canary::Canary;
 pub use instrument::{Instrument, Lines, Reach, Trial};
-pub use observe::{Difference, Reaction, Watched, WatchedEdit};
+pub use observe::{Difference, Reaction, Watched, WatchedEdit, WovenEdit};
 pub use report::NoReport;
 pub use script::Chosen;
 pub use server::{Served, Server};
+pub use spec::Notes;
 pub use switch::{Piece, Probe, Probed, Purpose, Switch, Tried, Versions, Woven};
 
 use crate::sandbox::Mount;

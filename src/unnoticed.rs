@@ -39,6 +39,8 @@ pub struct Counts {
     pub failed_plainly: usize,
     /// Of these: the sandbox was brought down.
     pub lost: usize,
+    /// Of these: no test failed, and what the function does cannot be recorded.
+    pub unseen: usize,
     /// Of these: no test failed, and no record of a call differs.
     pub no_difference: usize,
     /// Of these: records differ, but not in every run.

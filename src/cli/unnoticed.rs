@@ -116,6 +116,7 @@ fn in_words(counts: &Counts) -> String {
         (counts.timed_out, "did not end in time"),
         (counts.failed_plainly, "failed a test in a plain run"),
         (counts.lost, "ended the run"),
+        (counts.unseen, "did what cannot be recorded"),
         (counts.no_difference, "made no difference that was seen"),
         (counts.unstable, "made one that was not always seen"),
         (counts.unnoticed, "went unnoticed"),

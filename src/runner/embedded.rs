@@ -32,6 +32,8 @@ embed![
     "rust/runners/server.py",
     "rust/runners/switch.py",
     "rust/runners/switch.rs",
+    "rust/runners/watch.py",
+    "rust/runners/watch.rs",
 ];
 
 /// A data file of a language's runners. Empty where there is none: the tests load every one that a

@@ -1,12 +1,13 @@
 //! What tests see of single edits of one file: the program that records calls, and what it tells.
 
-use super::{Instrument, Runner, embedded};
-use crate::tree::RelPath;
+use super::{Instrument, Runner, embedded, weave};
+use crate::tree::{RelPath, Tree};
 use crate::verdict::TestId;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use serde::Deserialize;
 use serde_json::json;
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// Edits of one file, and the tests that are to look at them.
@@ -34,15 +35,23 @@ pub struct WatchedEdit {
     pub added: i64,
 }
 
+/// The tests that are to look at an edit which is woven.
+#[derive(Clone, Debug)]
+pub struct WovenEdit {
+    pub tests: Vec<TestId>,
+}
+
 /// What became of an edit.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
 pub enum Reaction {
     /// It does not compile.
     Invalid,
-    /// Tests fail that passed.
-    Failed { failed: Vec<TestId> },
+    /// A test fails that passed.
+    Failed,
     Timeout,
+    /// What it does cannot be recorded.
+    Unseen,
     /// No record differs.
     Same,
     /// A record differed, but not in every run.
@@ -113,9 +122,62 @@ impl Runner {
         Some(self.assembled("observe.py", parts, &request))
     }
 
+    /// The same for edits that are woven into one build. `None` as for [`Runner::switched_program`].
+    pub fn watch_program(
+        &self,
+        tree: &dyn Tree,
+        watching: &weave::Watching,
+        edits: &[WovenEdit],
+        each: Duration,
+    ) -> Option<Instrument> {
+        let switch = self.switch()?;
+        let notes = switch.notes.as_ref()?;
+        let file = |name: &str| embedded::file(&self.0.spec.language, name);
+        let mut all: Vec<TestId> = edits.iter().flat_map(|edit| edit.tests.clone()).collect();
+        all.sort();
+        all.dedup();
+        let support = file(&notes.support);
+        let mut request = self.woven_request(tree, &watching.woven, support, &all, each)?;
+        let numbers: BTreeMap<usize, &Vec<usize>> =
+            watching.numbers.iter().map(|(number, groups)| (*number, groups)).collect();
+        let files: Vec<&str> = request["tests"].as_object()?.keys().map(String::as_str).collect();
+        let edits: Vec<_> = edits
+            .iter()
+            .enumerate()
+            .map(|(place, edit)| {
+                let function = watching.functions.get(&place);
+                let notes: Vec<_> = function
+                    .iter()
+                    .flat_map(|function| [(**function, 0), (**function, place + 1)])
+                    .filter_map(|key| watching.notes.get(&key))
+                    .collect();
+                let tests: Vec<_> = edit.tests.iter().filter_map(|id| parted(id, &files)).collect();
+                json!({
+                    "version": function.map(|_| place + 1),
+                    "function": function,
+                    "groups": numbers.get(&(place + 1)),
+                    "notes": notes,
+                    "tests": tests,
+                })
+            })
+            .collect();
+        request["edits"] = json!(edits);
+        let parts = vec![
+            (&*notes.program, file(&notes.program).into()),
+            (&*switch.program, file(&switch.program).into()),
+        ];
+        Some(self.assembled(&notes.program, parts, &request))
+    }
+
     /// Reads what such a program wrote: reactions in order, as far as it came.
     pub fn read_observed(&self, output: &[u8]) -> Vec<Reaction> {
         let lines = output.split(|byte| *byte == b'\n');
         lines.map_while(|line| serde_json::from_slice(line).ok()).collect()
     }
+}
+
+/// A test's file and its name in it.
+fn parted<'a>(id: &'a TestId, files: &[&'a str]) -> Option<(&'a str, &'a str)> {
+    let of = |file: &&'a str| Some((*file, id.strip_prefix(*file)?.strip_prefix("::")?));
+    files.iter().find_map(of)
 }

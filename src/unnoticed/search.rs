@@ -7,7 +7,7 @@ use crate::dice::Dice;
 use crate::diff::Patch;
 use crate::harness::{Error, Harness, How, Program};
 use crate::injector::{Editable, Singles};
-use crate::runner::{Difference, Reaction, Watched, WatchedEdit};
+use crate::runner::{Difference, Reaction, Watched, WatchedEdit, WovenEdit};
 use crate::syntax::Languages;
 use crate::tree::{Changes, RelPath};
 use crate::verdict::{Outcome, TestId};
@@ -130,8 +130,12 @@ impl Search<'_> {
     /// Runs those together that the same test files execute.
     fn batches(&mut self, file: &Editable, drawn: Vec<Drawn>) -> Result<(), Error> {
         let mut groups: BTreeMap<Vec<RelPath>, Vec<Drawn>> = BTreeMap::new();
+        // Where code is built, each test is a process of its own, and one build serves them all.
+        let builds = self.harness.runner().builds();
         for one in drawn {
-            groups.entry(files_of(&one.tests, &file.tests)).or_default().push(one);
+            let of =
+                if builds { file.tests.clone() } else { files_of(&one.tests, &file.tests) };
+            groups.entry(of).or_default().push(one);
         }
         for (test_files, group) in groups {
             if self.counts.unnoticed >= self.request.limit {
@@ -154,15 +158,21 @@ impl Search<'_> {
         let mut rest = group;
         while let Some(first) = rest.first() {
             let edits: Vec<WatchedEdit> = rest.iter().map(|one| one.edit.clone()).collect();
-            let watched = Watched {
-                path: file.path(),
-                units: &units,
-                test_files,
-                excluded: &excluded,
-                edits: &edits,
-                each: self.harness.time_limit().min(LONGEST),
+            let each = self.harness.time_limit().min(LONGEST);
+            let reactions = if self.harness.runner().builds() {
+                self.harness.observe_woven(file.path(), &woven(rest), each)?
+            } else {
+                let watched = Watched {
+                    path: file.path(),
+                    units: &units,
+                    test_files,
+                    excluded: &excluded,
+                    edits: &edits,
+                    each,
+                };
+                self.harness.observe(&watched)?
             };
-            let reactions = self.harness.observe(&watched)?.unwrap_or_default();
+            let reactions = reactions.unwrap_or_default();
             let came = reactions.len();
             let mut tried = Vec::new();
             for (one, reaction) in rest.iter().zip(reactions) {
@@ -197,8 +207,9 @@ impl Search<'_> {
         let counts = &mut self.counts;
         counts.tried += 1;
         let (count, outcome) = match reaction {
-            Reaction::Invalid | Reaction::Failed { .. } => (&mut counts.failed, "failed"),
+            Reaction::Invalid | Reaction::Failed => (&mut counts.failed, "failed"),
             Reaction::Timeout => (&mut counts.timed_out, "timed_out"),
+            Reaction::Unseen => (&mut counts.unseen, "unseen"),
             Reaction::Same => (&mut counts.no_difference, "no_difference"),
             Reaction::Unstable => (&mut counts.unstable, "unstable"),
             Reaction::Different(evidence) => {
@@ -249,6 +260,14 @@ impl Search<'_> {
             evidence,
         }
     }
+}
+
+fn woven(edits: &[Drawn]) -> Vec<(Changes, WovenEdit)> {
+    let woven = |one: &Drawn| {
+        let tests = one.tests.iter().cloned().collect();
+        (one.changes.clone(), WovenEdit { tests })
+    };
+    edits.iter().map(woven).collect()
 }
 
 /// First and last lines of the outermost functions, in source order.
