@@ -211,6 +211,10 @@ pub struct Notes {
     /// The type of no result.
     pub nothing: String,
     pub value: String,
+    /// In the head of a function that is given something to write to: what `written` tells is what its
+    /// receiver is shown as.
+    pub writer: String,
+    pub written: String,
     pub before: String,
     pub after: String,
 }

@@ -2,7 +2,7 @@
 
 use crate::harness::{Coverage, Error, Harness};
 use crate::injector::Editable;
-use crate::runner::weave;
+use crate::runner::{Probe, weave};
 use crate::syntax::{Languages, StatementKind};
 use crate::tree::{Changes, RelPath};
 use crate::verdict::TestId;
@@ -15,14 +15,16 @@ pub(super) struct Reached<'a> {
     languages: &'a Languages,
     asked: BTreeSet<RelPath>,
     lines: Coverage,
+    /// Lines of which it is known whether they are executed.
+    probed: BTreeMap<RelPath, BTreeSet<u32>>,
 }
 
-/// Lines of a file to the passing tests that execute them.
+/// Lines of a file to the passing tests that execute them; empty where it is known that none does.
 pub(super) type Lines = BTreeMap<u32, BTreeSet<TestId>>;
 
 impl<'a> Reached<'a> {
     pub(super) fn new(harness: &'a Harness, languages: &'a Languages) -> Self {
-        Self { harness, languages, asked: BTreeSet::new(), lines: Coverage::new() }
+        Self { harness, languages, asked: BTreeSet::new(), lines: Coverage::new(), probed: BTreeMap::new() }
     }
 
     /// `None` where the framework cannot tell.
@@ -32,7 +34,8 @@ impl<'a> Reached<'a> {
         if !told {
             return Ok(None);
         }
-        let mut lines = Lines::new();
+        let probed = self.probed.get(file.path()).into_iter().flatten();
+        let mut lines: Lines = probed.map(|line| (*line, BTreeSet::new())).collect();
         for (test, files) in self.lines.iter().filter(|(test, _)| baseline.passing.contains(*test)) {
             for line in files.get(file.path()).into_iter().flatten() {
                 lines.entry(*line).or_default().insert(test.clone());
@@ -64,10 +67,17 @@ impl<'a> Reached<'a> {
         let tests: Vec<TestId> = baseline.passing.iter().cloned().collect();
         let paths = BTreeSet::from([file.path().clone()]);
         let (woven, probes) = weave::probes(self.harness.base(), self.languages, switch, &paths);
+        if probes.is_empty() {
+            return Ok(true);
+        }
         let usual = Duration::from_secs_f64(baseline.seconds);
-        let Some(told) = self.harness.probed(&Changes::new(), (&woven, probes), &tests, usual)? else {
+        let Some(told) = self.harness.probed(&Changes::new(), (&woven, probes.clone()), &tests, usual)? else {
             return Ok(false);
         };
+        let works = |(number, _): &(usize, &Probe)| !told.left_out.contains(number);
+        let works = probes.iter().enumerate().filter(works);
+        let known = works.flat_map(|(_, probe)| probe.lines.clone()).collect();
+        self.probed.insert(file.path().clone(), known);
         for (test, files) in told.lines {
             self.lines.entry(test).or_default().extend(files);
         }
@@ -91,7 +101,7 @@ pub(super) fn tests(file: &Editable, place: usize, lines: &Lines) -> BTreeSet<Te
         lines.range(from..=to).flat_map(|(_, tests)| tests).cloned().collect()
     };
     let found = of(first, last);
-    if !found.is_empty() {
+    if !found.is_empty() || lines.range(first..=last).next().is_some() {
         return found;
     }
     // Of a statement over several lines, some lines execute nothing of their own.

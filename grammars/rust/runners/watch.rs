@@ -3,8 +3,8 @@
 #[allow(warnings)]
 pub mod ssr_switch {
     extern crate std;
-    use self::std::cell::RefCell;
-    use self::std::fmt::Debug;
+    use self::std::cell::{Cell, RefCell};
+    use self::std::fmt::{Debug, Display};
     use self::std::io::Write;
     use self::std::string::String;
     use self::std::sync::atomic::{AtomicUsize, Ordering};
@@ -37,9 +37,7 @@ pub mod ssr_switch {
 
     impl<'a, T: Debug + ?Sized> Shown for Seen<'a, T> {
         fn ssr_text(&self) -> String {
-            let mut text = Limited(String::new());
-            let _ = self::std::fmt::write(&mut text, self::std::format_args!("{:?}", self.0));
-            text.0
+            limited(self::std::format_args!("{:?}", self.0))
         }
     }
 
@@ -47,6 +45,35 @@ pub mod ssr_switch {
         fn ssr_text(&self) -> String {
             String::from("?")
         }
+    }
+
+    /// The same by `Display`: what a function that is given a formatter writes there.
+    pub struct Written<'a, T: ?Sized>(pub &'a T);
+
+    pub trait Shows {
+        fn ssr_written(&self) -> String;
+    }
+
+    pub trait ShowsNothing {
+        fn ssr_written(&self) -> String;
+    }
+
+    impl<'a, T: Display + ?Sized> Shows for Written<'a, T> {
+        fn ssr_written(&self) -> String {
+            limited(self::std::format_args!("{}", self.0))
+        }
+    }
+
+    impl<'a, T: ?Sized> ShowsNothing for &Written<'a, T> {
+        fn ssr_written(&self) -> String {
+            String::from("?")
+        }
+    }
+
+    fn limited(arguments: self::std::fmt::Arguments<'_>) -> String {
+        let mut text = Limited(String::new());
+        let _ = self::std::fmt::write(&mut text, arguments);
+        text.0
     }
 
     struct Limited(String);
@@ -60,11 +87,25 @@ pub mod ssr_switch {
 
     self::std::thread_local! {
         static OPEN: RefCell<Vec<usize>> = RefCell::new(Vec::new());
+        static QUIET: Cell<bool> = Cell::new(false);
     }
     static MANY: AtomicUsize = AtomicUsize::new(0);
 
     pub fn empty() -> String {
         String::new()
+    }
+
+    /// While it lives, a value is being shown: what that calls, no test called.
+    pub struct Quiet(bool);
+
+    pub fn quiet() -> Quiet {
+        Quiet(QUIET.try_with(|quiet| quiet.replace(true)).unwrap_or(true))
+    }
+
+    impl Drop for Quiet {
+        fn drop(&mut self) {
+            let _ = QUIET.try_with(|quiet| quiet.set(self.0));
+        }
     }
 
     /// One call of a function. It ends when this is dropped.
@@ -90,7 +131,8 @@ pub mod ssr_switch {
                 Err(_) => (false, false),
             })
             .unwrap_or((false, false));
-        let noted = noted && MANY.fetch_add(1, Ordering::Relaxed) < 20000;
+        let quiet = QUIET.try_with(|quiet| quiet.get()).unwrap_or(true);
+        let noted = noted && !quiet && MANY.fetch_add(1, Ordering::Relaxed) < 20000;
         Call { name, with: String::new(), noted, outside, number, done: false }
     }
 

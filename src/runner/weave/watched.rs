@@ -104,18 +104,22 @@ impl Noted {
         }
         let returns = function.returns.clone().unwrap_or_else(|| notes.nothing.clone());
         // A result that borrows may borrow from what was lent: then that cannot be looked at.
+        // (A formatter has nothing to show.)
+        lent.retain(|name| name == "self" || !head.contains(&notes.writer));
         if returns.contains(['&', '\'']) {
             lent.clear();
         }
         let texts = |names: &[String]| -> String {
             names.iter().map(|name| notes.value.replace("@V@", name)).collect()
         };
+        let writes = receiver.is_some() && head.contains(&notes.writer);
+        let written = if writes { notes.written.clone() } else { String::new() };
         let name = function.qualified.replace('"', "");
         let fill = |text: &str| {
             text.replace("@F@", &number.to_string())
                 .replace("@NAME@", &name)
                 .replace("@ARGUMENTS@", &texts(&names))
-                .replace("@LENT@", &texts(&lent))
+                .replace("@LENT@", &(texts(&lent) + &written))
                 .replace("@RETURNS@", &returns)
         };
         Self { before: fill(&notes.before), after: fill(&notes.after) }
