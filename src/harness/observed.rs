@@ -26,9 +26,8 @@ impl Harness {
         let (changes, tests): (Vec<Changes>, Vec<WovenEdit>) = edits.iter().cloned().unzip();
         let languages = Languages::builtin();
         let watching = weave::watched(&*self.base, &languages, switch, path, &changes);
-        let instrument = watching.and_then(|watching| {
-            self.runner.watch_program(&*self.base, &watching, &tests, each)
-        });
+        let instrument = watching
+            .and_then(|watching| self.runner.watch_program(&*self.base, &watching, &tests, each));
         let Some(instrument) = instrument else { return Ok(None) };
         self.reactions(&instrument).map(Some)
     }

@@ -85,7 +85,10 @@ fn search_by(
     Search::new(bench, code, strategy, undoing, request, known).play()
 }
 
-pub(super) fn language<'l>(harness: &Harness, languages: &'l Languages) -> Result<&'l Language, String> {
+pub(super) fn language<'l>(
+    harness: &Harness,
+    languages: &'l Languages,
+) -> Result<&'l Language, String> {
     let name = harness.runner().language();
     languages
         .by_name(name)

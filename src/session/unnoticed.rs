@@ -75,19 +75,19 @@ impl Session {
             Ok(())
         };
         let is_known = |id: &str| known.contains(id);
-        let searched = unnoticed::search(
-            &opened.harness,
-            &opened.languages,
-            &wanted,
-            &is_known,
-            &mut keep,
-        )
-        .map_err(|error| job.failed(error))?;
+        let searched =
+            unnoticed::search(&opened.harness, &opened.languages, &wanted, &is_known, &mut keep)
+                .map_err(|error| job.failed(error))?;
         let (counts, problem) = match searched {
             Ok(counts) => (counts, None),
             Err(problem) => (Counts::default(), Some(problem.to_string())),
         };
-        Ok(UnnoticedAnswer { counts, seed: Some(seed), problem, ..listed(&opened.record, base, &found)? })
+        Ok(UnnoticedAnswer {
+            counts,
+            seed: Some(seed),
+            problem,
+            ..listed(&opened.record, base, &found)?
+        })
     }
 
     /// Those that are known of the tree as it is; nothing is run.

@@ -18,9 +18,9 @@ impl Store {
     /// Keeps what came of edits of a base. What was merely tried on other bases is forgotten.
     pub fn record_edits(&self, base: &str, edits: &[TriedEdit]) -> Result<(), Error> {
         self.write(|transaction| {
-            transaction
-                .execute("DELETE FROM edits WHERE base <> ? AND content IS NULL", [base])?;
-            let sql = "INSERT OR IGNORE INTO edits (base, edit, outcome, content) VALUES (?, ?, ?, ?)";
+            transaction.execute("DELETE FROM edits WHERE base <> ? AND content IS NULL", [base])?;
+            let sql =
+                "INSERT OR IGNORE INTO edits (base, edit, outcome, content) VALUES (?, ?, ?, ?)";
             let mut insert = transaction.prepare_cached(sql)?;
             for TriedEdit { edit, outcome, content } in edits {
                 insert.execute(params![base, edit, outcome, content])?;
@@ -39,7 +39,8 @@ impl Store {
 
     /// What is kept of the edits of a base that no test noticed, in the order in which they were found.
     pub fn unnoticed_edits(&self, base: &str) -> Result<Vec<String>, Error> {
-        let sql = "SELECT content FROM edits WHERE base = ? AND content IS NOT NULL ORDER BY number";
+        let sql =
+            "SELECT content FROM edits WHERE base = ? AND content IS NOT NULL ORDER BY number";
         self.read(|connection| {
             connection.prepare_cached(sql)?.query_map([base], |row| row.get(0))?.collect()
         })

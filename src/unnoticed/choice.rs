@@ -20,5 +20,7 @@ pub(super) fn order(file: &Editable, dice: &mut Dice) -> Vec<usize> {
         *places = [soon, late].concat();
     }
     let longest = functions.iter().map(Vec::len).max().unwrap_or(0);
-    (0..longest).flat_map(|turn| functions.iter().filter_map(move |f| f.get(turn).copied())).collect()
+    (0..longest)
+        .flat_map(|turn| functions.iter().filter_map(move |f| f.get(turn).copied()))
+        .collect()
 }

@@ -24,19 +24,27 @@ pub(super) type Lines = BTreeMap<u32, BTreeSet<TestId>>;
 
 impl<'a> Reached<'a> {
     pub(super) fn new(harness: &'a Harness, languages: &'a Languages) -> Self {
-        Self { harness, languages, asked: BTreeSet::new(), lines: Coverage::new(), probed: BTreeMap::new() }
+        Self {
+            harness,
+            languages,
+            asked: BTreeSet::new(),
+            lines: Coverage::new(),
+            probed: BTreeMap::new(),
+        }
     }
 
     /// `None` where the framework cannot tell.
     pub(super) fn of(&mut self, file: &Editable) -> Result<Option<Lines>, Error> {
         let baseline = self.harness.baseline()?;
-        let told = if self.harness.runner().builds() { self.probe(file)? } else { self.trace(file)? };
+        let told =
+            if self.harness.runner().builds() { self.probe(file)? } else { self.trace(file)? };
         if !told {
             return Ok(None);
         }
         let probed = self.probed.get(file.path()).into_iter().flatten();
         let mut lines: Lines = probed.map(|line| (*line, BTreeSet::new())).collect();
-        for (test, files) in self.lines.iter().filter(|(test, _)| baseline.passing.contains(*test)) {
+        for (test, files) in self.lines.iter().filter(|(test, _)| baseline.passing.contains(*test))
+        {
             for line in files.get(file.path()).into_iter().flatten() {
                 lines.entry(*line).or_default().insert(test.clone());
             }
@@ -51,7 +59,9 @@ impl<'a> Reached<'a> {
         if new.is_empty() {
             return Ok(true);
         }
-        let Some(told) = self.harness.coverage(&Changes::new(), &new, None)? else { return Ok(false) };
+        let Some(told) = self.harness.coverage(&Changes::new(), &new, None)? else {
+            return Ok(false);
+        };
         self.lines.extend(told);
         self.asked.extend(new);
         Ok(true)
@@ -71,7 +81,9 @@ impl<'a> Reached<'a> {
             return Ok(true);
         }
         let usual = Duration::from_secs_f64(baseline.seconds);
-        let Some(told) = self.harness.probed(&Changes::new(), (&woven, probes.clone()), &tests, usual)? else {
+        let Some(told) =
+            self.harness.probed(&Changes::new(), (&woven, probes.clone()), &tests, usual)?
+        else {
             return Ok(false);
         };
         let works = |(number, _): &(usize, &Probe)| !told.left_out.contains(number);

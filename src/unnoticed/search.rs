@@ -133,8 +133,7 @@ impl Search<'_> {
         // Where code is built, each test is a process of its own, and one build serves them all.
         let builds = self.harness.runner().builds();
         for one in drawn {
-            let of =
-                if builds { file.tests.clone() } else { files_of(&one.tests, &file.tests) };
+            let of = if builds { file.tests.clone() } else { files_of(&one.tests, &file.tests) };
             groups.entry(of).or_default().push(one);
         }
         for (test_files, group) in groups {
@@ -177,6 +176,10 @@ impl Search<'_> {
             let mut tried = Vec::new();
             for (one, reaction) in rest.iter().zip(reactions) {
                 tried.push(self.judge(file, one, reaction)?);
+                if self.counts.unnoticed >= self.request.limit {
+                    // What was tried beyond that is forgotten, so that the next call finds it.
+                    return Ok((self.keep)(&tried)?);
+                }
             }
             rest = &rest[came..];
             if came < edits.len() {
@@ -192,14 +195,8 @@ impl Search<'_> {
         Ok(())
     }
 
-    fn judge(
-        &mut self,
-        file: &Editable,
-        one: &Drawn,
-        reaction: Reaction,
-    ) -> Result<Tried, Error> {
-        let tried =
-            |outcome, unnoticed| Ok(Tried { id: one.id.clone(), outcome, unnoticed });
+    fn judge(&mut self, file: &Editable, one: &Drawn, reaction: Reaction) -> Result<Tried, Error> {
+        let tried = |outcome, unnoticed| Ok(Tried { id: one.id.clone(), outcome, unnoticed });
         if reaction == Reaction::Invalid {
             self.counts.invalid += 1;
             return tried("invalid", None);

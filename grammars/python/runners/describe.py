@@ -195,13 +195,13 @@ def unmarked(text):
 
 
 def shortened(text):
-    text = unmarked(text)
+    text = unmarked(text).replace("( ", "(")
     return text if len(text) <= SHOWN else text[:SHOWN] + "…"
 
 
 def around(before, after):
     """Both texts, cut to where they begin to differ."""
-    before, after = unmarked(before), unmarked(after)
+    before, after = unmarked(before).replace("( ", "("), unmarked(after).replace("( ", "(")
     if max(len(before), len(after)) <= SHOWN:
         return before, after
     at = next((n for n, (one, other) in enumerate(zip(before, after)) if one != other), min(len(before), len(after)))

@@ -41,8 +41,7 @@ pub fn watched(
     let (parsed, _) = cloth.open(path)?;
     let mut insertions: Vec<Insertion> = Vec::new();
     for (number, function) in super::outermost(parsed) {
-        if !super::may_choose(parsed, function, switch)
-            || parsed.is_test_code(function.range.start)
+        if !super::may_choose(parsed, function, switch) || parsed.is_test_code(function.range.start)
         {
             continue;
         }
@@ -83,9 +82,15 @@ struct Noted {
 }
 
 impl Noted {
-    fn new(parsed: &Parsed, number: usize, function: &Function, notes: &crate::runner::Notes) -> Self {
-        let head = String::from_utf8_lossy(parsed.text(&(function.range.start..function.body.start)))
-            .into_owned();
+    fn new(
+        parsed: &Parsed,
+        number: usize,
+        function: &Function,
+        notes: &crate::runner::Notes,
+    ) -> Self {
+        let head =
+            String::from_utf8_lossy(parsed.text(&(function.range.start..function.body.start)))
+                .into_owned();
         let head = &head[head.find(&format!("fn {}", function.name)).unwrap_or(0)..];
         let receiver = words(head).contains("self").then(|| "self".to_owned());
         let names: Vec<String> = receiver
