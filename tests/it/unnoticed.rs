@@ -192,7 +192,8 @@ pub fn total(prices: &[u32]) -> u32 {
 }
 
 pub fn label(name: &str, count: u32) -> String {
-    format!("{name}: {}", count + 1)
+    let shown = count + 1;
+    format!("{name}: {shown}")
 }
 
 /// Nothing that could be shown.
@@ -273,7 +274,7 @@ fn calls_of_rust_functions_are_told_apart_by_their_values() {
     assert_eq!(evidence["arguments"], "name=\"tea\", count=3", "{edit}");
     assert_eq!(evidence["before"], "returns \"tea: 4\"", "{edit}");
     let fill = of_function(&answer, "Shelf::fill");
-    let edit = fill.iter().find(|edit| edit["line"] == 24).unwrap_or_else(|| panic!("{answer}"));
+    let edit = fill.iter().find(|edit| edit["line"] == 25).unwrap_or_else(|| panic!("{answer}"));
     assert_eq!(edit["evidence"]["kind"], "arguments", "{edit}");
     assert!(edit["evidence"]["before"].as_str().unwrap().contains("level=6"), "{edit}");
 }
