@@ -66,7 +66,7 @@ pub struct Difference {
     pub test: TestId,
     /// The function that was called.
     pub function: String,
-    /// Which call of the test's it was, from 1.
+    /// Which of the test's calls of it that were recorded, from 1.
     pub call: u32,
     /// What it was called with; empty where that is not known.
     pub arguments: String,

@@ -57,6 +57,10 @@ impl Session {
     ) -> Result<UnnoticedAnswer, Error> {
         let seed = request.seed.unwrap_or(self.config().seed);
         let target = target(request.target.as_deref())?;
+        if request.limit == 0 || request.runs == 0 {
+            let text = "there is nothing to do with a limit of 0 or with 0 runs; give at least 1";
+            return Err(Error::usage(text));
+        }
         let opened = self.open(&request.repository, job)?;
         let base = opened.harness.base().id.clone();
         let store = &opened.record.store;

@@ -285,8 +285,8 @@ fn watched(file: &Editable, place: usize, content: Vec<u8>) -> WatchedEdit {
         let before = parsed.functions()[..at].iter();
         before.filter(|function| function.parent.is_none()).count()
     });
-    let breaks = |bytes: &[u8]| i64::try_from(bytes.iter().filter(|b| **b == b'\n').count());
-    let added = breaks(&content).unwrap_or(0) - breaks(parsed.source()).unwrap_or(0);
+    let lines = |bytes: &[u8]| i64::try_from(crate::text::lines(bytes).count()).unwrap_or(0);
+    let added = lines(&content) - lines(parsed.source());
     let (_, last) = span(file, place);
     WatchedEdit { content, unit, last, added }
 }

@@ -278,3 +278,71 @@ fn calls_of_rust_functions_are_told_apart_by_their_values() {
     assert_eq!(edit["evidence"]["kind"], "arguments", "{edit}");
     assert!(edit["evidence"]["before"].as_str().unwrap().contains("level=6"), "{edit}");
 }
+
+const DESCRIBED: &str = r#"
+import collections, datetime, enum, sys
+sys.path.insert(0, sys.argv[1])
+import describe
+
+class Trap:
+    def __init__(self):
+        self.public, self._private = [1], {"b", "a"}
+    def __repr__(self):
+        raise SystemExit("code of the tree was called")
+    __eq__ = __hash__ = __str__ = __getattr__ = __iter__ = __len__ = __bool__ = __repr__
+
+class Slots:
+    __slots__ = ("x", "_y")
+    def __init__(self):
+        self.x, self._y = 1, 2
+
+class Names(list):
+    pass
+
+class Colour(enum.Enum):
+    RED = 1
+
+ring = [1]
+ring.append(ring)
+values = [Trap(), Slots(), Names("ab"), Colour.RED, ring, {"k": (1.5, None)}, datetime.date(2024, 2, 1),
+          {3, 1, 2}, object(), lambda: 0, ValueError("x", 2), collections.deque([1]), list(range(70))[:61],
+          "<object at 0x7f00deadbeef>", (n for n in ()), b"ab", {"a": 1}.keys()]
+for value in values:
+    print(describe.unmarked(describe.value(value)))
+print(describe.public(describe.value(Trap())))
+"#;
+
+#[test]
+fn values_are_described_without_their_own_code_and_the_same_in_every_run() {
+    let runners = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("grammars/python/runners");
+    let said = |seed: &str| {
+        let mut python = std::process::Command::new("python3");
+        let output =
+            python.env("PYTHONHASHSEED", seed).args(["-c", DESCRIBED]).arg(&runners).output();
+        let output = output.unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let expect = "Trap( _private={'a', 'b'} public=[1])\n\
+        Slots( _y=2 x=1)\n\
+        Names(['a', 'b'])\n\
+        Colour.RED\n\
+        [1, (itself)]\n\
+        {'k': (1.5, None)}\n\
+        datetime.date(2024, 2, 1)\n\
+        {1, 2, 3}\n\
+        object()\n\
+        <function <lambda>>\n\
+        ValueError('x', 2)\n\
+        deque([1])\n\
+        [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, \
+        26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, \
+        50, 51, 52, 53, 54, 55, 56, 57, 58, 59, … 61 in all]\n\
+        '<object at 0x…>'\n\
+        generator()\n\
+        b'ab'\n\
+        dict_keys(['a'])\n\
+        Trap( public=[1])\n";
+    assert_eq!(said("0"), expect);
+    assert_eq!(said("1"), expect);
+}

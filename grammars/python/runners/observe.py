@@ -25,7 +25,7 @@ import ssr_fork
 
 ORIGINALS = 3  # before the first edit; one more follows each edit that seems to differ
 AGAIN = 2  # runs of such an edit beside its first
-MOST_CALLS = 300  # recorded of one function in one test
+MOST_CALLS = 200  # recorded of one function in one test
 MOST_ALL = 60000  # recorded in one run
 ENDS = {dis.opmap[name] for name in ("RETURN_VALUE", "RETURN_CONST", "YIELD_VALUE", "RETURN_GENERATOR",
                                      "INSTRUMENTED_RETURN_VALUE", "INSTRUMENTED_YIELD_VALUE",
@@ -54,6 +54,7 @@ class Watch:
     def begin(self, test):
         self.test = test
         self.records.setdefault(test, {})
+        self.active.__dict__.clear()
         threading.settrace(self.on_call)
         sys.settrace(self.on_call)
 
@@ -76,7 +77,13 @@ class Watch:
         return self.of_code[code]
 
     def on_call(self, frame, event, arg):
-        code = frame.f_code
+        try:
+            return self.called(frame)
+        except Exception:  # what is raised here would be raised in the code that is watched
+            return None
+
+    def called(self, frame):
+        code, test = frame.f_code, self.test  # which may end while a thread is here
         if not self.is_mine(code):
             return None
         unit = self.unit(code)
@@ -89,23 +96,23 @@ class Watch:
         active[unit] = above + 1
         back = frame.f_back
         outside = back is None or not self.is_mine(back.f_code)
-        streams = []
-        if self.test is not None and self.left > 0:
+        streams, name = [], getattr(code, "co_qualname", code.co_name)
+        if test is not None and self.left > 0:
             # An inner call, or a closure that runs while its function does, is the function's own affair.
             if outside:
-                streams.append("outside")
+                streams.append("outside " + name)
             if above == 0 and self.only in (-1, unit):
-                streams.append(str(unit))
-        return self.local(frame, unit, streams, begins)
-
-    def local(self, frame, unit, streams, begins):
-        code, test = frame.f_code, self.test
+                streams.append("%d %s" % (unit, name))
         streams = [self.records[test].setdefault(name, []) for name in streams]
+        return self.local(frame, unit, streams, name, begins)
+
+    def local(self, frame, unit, streams, name, begins):
+        code = frame.f_code
         streams = [stream for stream in streams if len(stream) < MOST_CALLS]
-        places, arguments, said = [], {}, ""
+        arguments, said = {}, ""
         if streams:
             self.left -= 1
-            record = [getattr(code, "co_qualname", code.co_name), "", "lost", "", ""]
+            record = [name, "", "lost", "", ""]
             for stream in streams:
                 stream.append(record)
             if begins:
@@ -116,6 +123,13 @@ class Watch:
         raised = None
 
         def trace(frame, event, arg):
+            try:
+                note(frame, event, arg)
+            except Exception:
+                pass
+            return trace
+
+        def note(frame, event, arg):
             nonlocal raised
             if event == "exception":
                 raised = arg[:2] if streams else None
@@ -133,7 +147,6 @@ class Watch:
                     # The very same text, where nothing changed, is kept once.
                     after = ssr_describe.arguments(arguments) if arguments else ""
                     record[AFTER] = said if after == said else after
-            return trace
 
         return trace
 
@@ -169,7 +182,10 @@ def compare(originals, edits, unit):
     """The difference that says most; None where there is none."""
     best = None
     for test in sorted(edits[0]):
-        for name, base in (("outside", 0), (str(unit), 3)):
+        for name in sorted(edits[0][test]):
+            base = 0 if name.startswith("outside ") else 3
+            if base and not name.startswith("%s " % unit):
+                continue
             before = [run.get(test, {}).get(name, []) for run in originals]
             after = [run.get(test, {}).get(name, []) for run in edits]
             for at in range(min(len(run) for run in before + after)):

@@ -54,14 +54,14 @@ class Runs:
 def compare(originals, edits, function):
     """The difference that says most, with its rank; None where there is none."""
     best = None
-    for outside in (True, False):
-        chosen = [[note for note in run if (note[1] == "true") == outside and (outside or note[0] == str(function))]
-                  for run in originals + edits]
+    for key in sorted({(note[1], note[2], note[0]) for note in edits[0]}, key=lambda key: (key[0] != "true", key)):
+        outside = key[0] == "true"
+        if not outside and key[2] != str(function):
+            continue
+        chosen = [[note for note in run if (note[1], note[2], note[0]) == key] for run in originals + edits]
         for at in range(min(len(run) for run in chosen)):
             notes = [run[at] for run in chosen]
             old, new = notes[:len(originals)], notes[len(originals):]
-            if old[0][:3] != new[0][:3]:
-                break
             for field in (4, 6):
                 texts = [tuple(note[4:6]) if field == 4 else note[6] for note in notes]
                 olds, news = set(texts[:len(old)]), set(texts[len(old):])

@@ -45,7 +45,7 @@ pub fn watched(
         {
             continue;
         }
-        let noted = Noted::new(parsed, number, function, notes);
+        let around = Around::new(parsed, number, function, notes);
         let whole = result.woven.group(None);
         let mut before = vec![Piece { group: Some(whole), text: switch.begin.clone().into() }];
         for (version, text) in versions.remove(&number).unwrap_or_default() {
@@ -55,16 +55,16 @@ pub fn watched(
             let note = result.woven.group(Some(group));
             result.notes.insert((number, version), note);
             result.numbers.push((version, vec![group]));
-            before.push(Piece { group: Some(note), text: noted.before.clone().into() });
+            before.push(Piece { group: Some(note), text: around.before.clone().into() });
             before.push(Piece { group: Some(group), text });
-            before.push(Piece { group: Some(note), text: noted.after.clone().into() });
+            before.push(Piece { group: Some(note), text: around.after.clone().into() });
         }
         let note = result.woven.group(Some(whole));
         result.notes.insert((number, 0), note);
         before.push(Piece { group: Some(whole), text: switch.rest.clone().into() });
-        before.push(Piece { group: Some(note), text: noted.before.into() });
+        before.push(Piece { group: Some(note), text: around.before.into() });
         let after = vec![
-            Piece { group: Some(note), text: noted.after.into() },
+            Piece { group: Some(note), text: around.after.into() },
             Piece { group: Some(whole), text: switch.end.clone().into() },
         ];
         insertions.push((function.body.clone(), before, after));
@@ -76,12 +76,12 @@ pub fn watched(
 }
 
 /// What stands around a body whose calls are noted.
-struct Noted {
+struct Around {
     before: String,
     after: String,
 }
 
-impl Noted {
+impl Around {
     fn new(
         parsed: &Parsed,
         number: usize,
