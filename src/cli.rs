@@ -18,6 +18,7 @@ mod solve;
 mod state;
 mod status;
 mod table;
+mod unnoticed;
 mod wrong_book;
 
 pub use arguments::{Arguments, Command};
@@ -81,6 +82,7 @@ pub fn run(session: &Session, command: &Command, json: bool) -> Exit {
         Command::Parse(command) => parse::run(command, &mut context),
         Command::Score(command) => score::run(command, &mut context),
         Command::WrongBook(command) => wrong_book::run(command, &mut context),
+        Command::Unnoticed(command) => unnoticed::run(command, &mut context),
         Command::Status(command) => status::run(command, &mut context),
         Command::State(command) => state::run(command, &mut context),
         Command::Doctor => doctor::run(&mut context),

@@ -6,6 +6,7 @@ mod caches;
 mod entered;
 mod instruments;
 mod memo;
+mod observed;
 pub mod parsing;
 mod script;
 mod slots;

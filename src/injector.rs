@@ -27,6 +27,7 @@ mod locate;
 mod names;
 mod removal;
 mod search;
+mod single;
 mod site;
 mod titles;
 mod weaken;
@@ -34,6 +35,8 @@ mod words;
 
 #[cfg(test)]
 mod tests;
+
+pub use single::{Editable, Singles};
 
 use crate::artifact::Artifact;
 use crate::harness::{Error, Harness};

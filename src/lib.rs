@@ -27,6 +27,7 @@ pub mod grading;
 pub mod injector;
 pub mod solver;
 pub mod wrong_book;
+pub mod unnoticed;
 pub mod episode;
 // Host: options and state.
 pub mod config;

@@ -11,6 +11,7 @@ mod detect;
 mod embedded;
 mod instrument;
 mod node;
+mod observe;
 mod own_copies;
 mod python;
 mod report;
@@ -27,10 +28,12 @@ mod tests;
 
 pub use canary::Canary;
 pub use instrument::{Instrument, Lines, Reach, Trial};
+pub use observe::{Difference, Reaction, Watched, WatchedEdit, WovenEdit};
 pub use report::NoReport;
 pub use scope::Near;
 pub use script::Chosen;
 pub use server::{Served, Server};
+pub use spec::Notes;
 pub use switch::{Piece, Probe, Probed, Purpose, Switch, Tried, Versions, Woven};
 
 use crate::sandbox::Mount;

@@ -27,6 +27,7 @@ mod solve;
 mod status;
 #[cfg(test)]
 mod tests;
+mod unnoticed;
 mod warnings;
 mod wrong_book;
 
@@ -47,6 +48,9 @@ pub use reference::ArtifactRef;
 pub use score::{Outcome, ScoreAnswer, ScoreRequest, score};
 pub use solve::{AttemptLine, SolveAnswer, SolveRequest};
 pub use status::{LastRound, LeftOut, RunLine, StatusAnswer};
+pub use unnoticed::{
+    DEFAULT_EDITS, DEFAULT_UNNOTICED, UnnoticedAnswer, UnnoticedLine, UnnoticedRequest,
+};
 pub use warnings::Warning;
 pub use wrong_book::{
     EntryAnswer, EntryLine, ExportAnswer, ReplayAnswer, ReplayRequest, Replayed, WrongBookAnswer,

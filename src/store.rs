@@ -5,6 +5,7 @@
 
 mod artifacts;
 mod baselines;
+mod edits;
 mod error;
 mod open;
 mod rounds;
@@ -14,6 +15,7 @@ mod tests;
 mod wrong_book;
 
 pub use artifacts::Artifact;
+pub use edits::TriedEdit;
 pub use error::Error;
 pub use rounds::{Attempt, Counts, Kept, Played, Round};
 pub use runs::{Run, RunState};

@@ -33,6 +33,7 @@ const EVERYWHERE: &str = "Options of every command";
         ssr-mcp inject . --out /tmp/bug         one bug, as a folder of five files\n  \
         ssr-mcp check /tmp/bug --repo .         is that bug real?\n  \
         ssr-mcp solve /tmp/bug --repo .         eight attempts to repair it\n  \
+        ssr-mcp unnoticed .                     edits that your tests do not notice\n  \
         ssr-mcp --stdio                         MCP server on standard input and output\n\n\
         Exit codes: 0 done; 1 a negative outcome (an invalid artifact, an unsolved bug); 2 arguments \
         that cannot be used; 3 the harness could not do its work, or was cancelled."
@@ -68,6 +69,7 @@ pub enum Command {
     Parse(super::parse::Parse),
     Score(super::score::Score),
     WrongBook(super::wrong_book::WrongBook),
+    Unnoticed(super::unnoticed::Unnoticed),
     Status(super::status::Status),
     State(super::state::State),
     /// Say what this machine offers: sandbox, toolchains, state directory, languages

@@ -35,6 +35,7 @@ fn show(answer: &StatusAnswer) -> String {
         row("rounds", answer.rounds.to_string()),
         row("attempts", format!("{}, {} of them solved", answer.attempts, answer.solved)),
         row("wrong book", format!("{} unsolved", answer.wrong_book_size)),
+        row("unnoticed", format!("{} edits", answer.unnoticed)),
     ];
     for left in &answer.left_out {
         rows.push(row("left out", format!("{} ({})", left.path, left.reason)));

@@ -26,7 +26,7 @@ pub struct Screened {
 /// Most that an instrument may write.
 const OUTPUT: u64 = 256 << 20;
 /// How long the instruments may take that run every test once.
-const SURVEY: Duration = Duration::from_mins(15);
+pub(super) const SURVEY: Duration = Duration::from_mins(15);
 /// How long a build of many versions may take beside twenty usual runs.
 const BUILDING: Duration = Duration::from_mins(2);
 /// Bounds of one candidate's time limit in a screen, seconds.
@@ -195,7 +195,7 @@ impl Harness {
             .map_err(|error| Error::Instrument(error.to_string()))
     }
 
-    fn measure_with(
+    pub(super) fn measure_with(
         &self,
         changes: &Changes,
         caches: Vec<crate::sandbox::Mount>,
@@ -225,7 +225,7 @@ impl Harness {
     }
 }
 
-fn output(finished: &Finished, instrument: &Instrument) -> Option<Vec<u8>> {
+pub(super) fn output(finished: &Finished, instrument: &Instrument) -> Option<Vec<u8>> {
     match finished.collected.get(&instrument.output) {
         Some(Collected::File(bytes)) => Some(bytes.clone()),
         _ => None,

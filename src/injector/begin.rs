@@ -86,7 +86,7 @@ fn search_by(
 }
 
 /// The languages of the test runner.
-fn spoken(harness: &Harness, languages: &Languages) -> Result<Languages, String> {
+pub(super) fn spoken(harness: &Harness, languages: &Languages) -> Result<Languages, String> {
     let unknown = |name| format!("there is no grammar for `{name}`, a language of the test runner");
     languages.only(harness.runner().languages()).map_err(unknown)
 }

@@ -18,6 +18,8 @@ embed![
     "python/runners/reach.py",
     "python/runners/lines.py",
     "python/runners/screen.py",
+    "python/runners/observe.py",
+    "python/runners/describe.py",
     "python/runners/fork.py",
     "python/runners/server.py",
     "python/runners/canary_pytest.py",
@@ -51,6 +53,8 @@ embed![
     "rust/runners/server.py",
     "rust/runners/switch.py",
     "rust/runners/switch.rs",
+    "rust/runners/watch.py",
+    "rust/runners/watch.rs",
 ];
 
 /// A data file of a language's runners. Empty where there is none: the tests load every one that a

@@ -202,6 +202,28 @@ pub struct Switch {
     pub close: String,
     /// A function whose head holds one of these runs at build time, too, and cannot choose.
     pub never: Vec<String>,
+    /// How calls are noted; `None` where they cannot be.
+    pub notes: Option<Notes>,
+}
+
+/// How calls of a function are noted around its body. `@F@` stands for a number, `@NAME@` for its name,
+/// `@RETURNS@` for the type of its result, `@ARGUMENTS@` and `@LENT@` for a `value` each (`@V@`): of its
+/// arguments, and of those that it may have changed.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Notes {
+    /// As in [`Switch`]; the program may use the switch's.
+    pub(super) program: String,
+    pub(super) support: String,
+    /// The type of no result.
+    pub nothing: String,
+    pub value: String,
+    /// In the head of a function that is given something to write to: what `written` tells is what its
+    /// receiver is shown as.
+    pub writer: String,
+    pub written: String,
+    pub before: String,
+    pub after: String,
 }
 
 #[derive(Debug, Default, Deserialize)]

@@ -108,6 +108,30 @@ impl Runner {
         };
         let support = embedded::file(self.0.spec.folder(), &switch.support)
             .replace("@PROBES@", &count.to_string());
+        let mut request = self.woven_request(tree, woven, &support, tests, each)?;
+        match purpose {
+            Purpose::Versions(versions) => request["versions"] = json!(versions),
+            Purpose::Probes(probes) => {
+                let places: Vec<_> =
+                    probes.iter().map(|probe| (probe.path.as_str(), &probe.lines)).collect();
+                let groups: Vec<usize> = probes.iter().map(|probe| probe.group).collect();
+                request["probes"] = json!(places);
+                request["groups"] = json!(groups);
+            }
+        }
+        let program = embedded::file(self.0.spec.folder(), &switch.program);
+        Some(self.assembled(&switch.program, vec![(&switch.program, program.into())], &request))
+    }
+
+    /// The woven files, with the support at the roots of their crates, what is to be built, and the tests.
+    pub(super) fn woven_request(
+        &self,
+        tree: &dyn Tree,
+        woven: &Woven,
+        support: &str,
+        tests: &[TestId],
+        each: Duration,
+    ) -> Option<serde_json::Value> {
         let mut files = woven.files.clone();
         let mut roots = BTreeSet::new();
         for path in woven.files.keys() {
@@ -122,7 +146,7 @@ impl Runner {
                 let text = tree.read(&root).map_or_else(Vec::new, |file| file.bytes.to_vec());
                 vec![Piece { group: None, text }]
             });
-            pieces.push(Piece { group: None, text: support.clone().into_bytes() });
+            pieces.push(Piece { group: None, text: support.into() });
         }
         let encode = |piece: &Piece| {
             json!([piece.group, base64::prelude::BASE64_STANDARD.encode(&piece.text)])
@@ -132,25 +156,13 @@ impl Runner {
             .map(|(path, pieces)| (path.as_str(), pieces.iter().map(encode).collect()))
             .collect();
         let (builds, tests) = self.0.crates.chosen(tests)?;
-        let mut request = json!({
+        Some(json!({
             "files": files,
             "parents": woven.parents,
             "builds": builds,
             "tests": tests,
             "seconds": each.as_secs_f64(),
-        });
-        match purpose {
-            Purpose::Versions(versions) => request["versions"] = json!(versions),
-            Purpose::Probes(probes) => {
-                let places: Vec<_> =
-                    probes.iter().map(|probe| (probe.path.as_str(), &probe.lines)).collect();
-                let groups: Vec<usize> = probes.iter().map(|probe| probe.group).collect();
-                request["probes"] = json!(places);
-                request["groups"] = json!(groups);
-            }
-        }
-        let program = embedded::file(self.0.spec.folder(), &switch.program);
-        Some(self.assembled(&switch.program, vec![(&switch.program, program.into())], &request))
+        }))
     }
 
     /// Reads what versions did. A last line that was cut off counts as not written.

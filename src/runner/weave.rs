@@ -10,6 +10,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 #[cfg(test)]
 mod tests;
+mod watched;
+
+pub use watched::{Watching, watched};
 
 /// Text that may be added to a tree, bytes: compilers get slow.
 const LARGEST: usize = 600_000;

@@ -35,6 +35,8 @@ pub struct StatusAnswer {
     pub solved: u64,
     /// Entries of the wrong-book that are not solved.
     pub wrong_book_size: usize,
+    /// Edits that no test noticed, of all states of the repository in which they were looked for.
+    pub unnoticed: u64,
     /// The last rounds, newest first.
     pub last_rounds: Vec<LastRound>,
     /// The last runs of `play`, newest first.
@@ -139,6 +141,7 @@ impl Session {
             attempts: counts.attempts,
             solved: counts.solved,
             wrong_book_size: record.wrong_book_size()?,
+            unnoticed: record.store.count_unnoticed_edits().map_err(Error::harness)?,
             last_rounds: record.rounds(LAST)?.into_iter().map(LastRound::from).collect(),
             runs: record.runs(LAST)?.into_iter().map(RunLine::from).collect(),
         })

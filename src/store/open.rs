@@ -16,7 +16,7 @@ const APPLICATION: i64 = 0x5353_524d;
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Each takes the schema from its index to the next. Never edited once released, only added to.
-pub(super) const MIGRATIONS: [&str; 2] = [FIRST, WRONG_BOOK_AND_RUNS];
+pub(super) const MIGRATIONS: [&str; 3] = [FIRST, WRONG_BOOK_AND_RUNS, EDITS];
 
 const FIRST: &str = "
     CREATE TABLE artifacts (
@@ -132,6 +132,17 @@ const WRONG_BOOK_AND_RUNS: &str = "
             0, count(*), 1, 0
         FROM attempts JOIN artifacts ON artifacts.id = attempts.artifact
         WHERE NOT solved GROUP BY artifact, patch ORDER BY min(attempts.id);
+";
+
+const EDITS: &str = "
+    CREATE TABLE edits (
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        base TEXT NOT NULL,
+        edit TEXT NOT NULL,
+        outcome TEXT NOT NULL,
+        content TEXT,
+        UNIQUE (base, edit)
+    ) STRICT;
 ";
 
 /// Opens or makes the database; the second value is where a damaged one was moved.

@@ -3,6 +3,7 @@
 use super::open::MIGRATIONS;
 use super::{
     Artifact, Attempt, Counts, Entry, Error, Failure, Group, Played, Round, Run, RunState, Store,
+    TriedEdit,
 };
 use rusqlite::Connection;
 use std::fs;
@@ -423,6 +424,7 @@ fn a_database_of_the_first_version_is_taken_over_whole() {
     let expect: [(&[u8], u64, u32, bool); 3] =
         [(b"\xff", 2, 1, true), (b"", 1, 1, false), (b"\xee", 1, 1, false)];
     assert_eq!(found, expect);
+    assert_eq!(store.count_unnoticed_edits().unwrap(), 0);
     let next = store.commit_round(None, &[played(&first, None)]).unwrap();
     assert_eq!(next[0].number, 10, "numbers are not given twice");
 }
@@ -461,4 +463,22 @@ fn an_artifact_that_is_forgotten_is_still_known() {
     // Nobody could attempt it again: a failure is no entry.
     store.record_group(&group("a", &[Some("u")])).unwrap();
     assert_eq!(store.wrong_book_size().unwrap(), 1);
+}
+
+#[test]
+fn edits_are_known_by_tree_and_only_unnoticed_ones_outlive_another_tree() {
+    let (_dir, store) = store();
+    let tried = |edit: &str, content: Option<&str>| TriedEdit {
+        edit: edit.to_owned(),
+        outcome: "failed".to_owned(),
+        content: content.map(str::to_owned),
+    };
+    store.record_edits("one", &[tried("b", Some("{1}")), tried("a", None)]).unwrap();
+    store.record_edits("one", &[tried("b", Some("{2}")), tried("c", Some("{3}"))]).unwrap();
+    assert_eq!(store.tried_edits("one").unwrap(), ["a", "b", "c"]);
+    assert_eq!(store.unnoticed_edits("one").unwrap(), ["{1}", "{3}"], "the first word stands");
+    assert!(store.tried_edits("two").unwrap().is_empty());
+    store.record_edits("two", &[tried("a", None)]).unwrap();
+    assert_eq!(store.tried_edits("one").unwrap(), ["b", "c"]);
+    assert_eq!(store.count_unnoticed_edits().unwrap(), 2);
 }

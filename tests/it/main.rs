@@ -34,6 +34,7 @@ mod solver;
 mod store;
 mod support;
 mod tidy;
+mod unnoticed;
 mod untouched;
 mod warm;
 mod workspace;

@@ -208,4 +208,5 @@ def main(request, output):
             out.write('{"end": true}\n')
 
 
-main(sys.argv[1], sys.argv[2])
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2])

@@ -120,3 +120,63 @@ fn code_for_build_time_and_for_tests_has_no_probes() {
         &[&[2], &[3]],
     );
 }
+
+/// What is woven of edits whose calls are noted, and the places of the edits that are versions.
+#[track_caller]
+fn watches(old: &str, edits: &[&str], woven: &str, versions: &[usize]) {
+    let notes = r#"
+        program = "p"
+        support = "s"
+        nothing = "()"
+        value = "@V@;"
+        writer = "Formatter"
+        written = "SHOWN;"
+        before = "<@F@ @NAME@(@ARGUMENTS@) @RETURNS@ "
+        after = " lent @LENT@>"
+    "#;
+    let switch = Switch { notes: Some(toml::from_str(notes).unwrap()), ..switch() };
+    let edits: Vec<Changes> = edits.iter().map(|text| file(text)).collect();
+    let path = RelPath::parse(b"src/lib.rs").unwrap();
+    let languages = Languages::builtin();
+    let result = weave::watched(&file(old), &languages, &switch, &path, &edits).unwrap();
+    let all: String = result.woven.files.values().map(|pieces| text(pieces)).collect();
+    assert_eq!(all, woven);
+    assert_eq!(result.functions.keys().copied().collect::<Vec<_>>(), versions);
+}
+
+#[test]
+fn calls_of_every_function_and_of_its_versions_are_noted() {
+    watches(
+        "fn f(n: &mut u8, m: u8) -> u8 { 1 }\nfn g() {}\nconst A: u8 = 1;\n",
+        &[
+            "fn f(n: &mut u8, m: u8) -> u8 { 2 }\nfn g() {}\nconst A: u8 = 1;\n",
+            "fn f(n: &mut u8, m: u8) -> u8 { 1 }\nfn g() {}\nconst A: u8 = 2;\n",
+        ],
+        "fn f(n: &mut u8, m: u8) -> u8 { match on() { 1 => <0 f(n;m;) u8 { 2 } lent n;> \
+         _ => <0 f(n;m;) u8 { 1 } lent n;> } }\n\
+         fn g() { match on() { _ => <1 g() () {} lent > } }\nconst A: u8 = 1;\n",
+        &[0],
+    );
+}
+
+#[test]
+fn what_a_result_may_borrow_from_is_not_looked_at_afterwards() {
+    watches(
+        "impl A { fn f(&mut self) -> &u8 { &self.0 } fn g(self: Box<Self>) {} }\n",
+        &[],
+        "impl A { fn f(&mut self) -> &u8 { match on() { _ => <0 A::f(self;) &u8 { &self.0 } lent > } } \
+         fn g(self: Box<Self>) { match on() { _ => <1 A::g(self;) () {} lent > } } }\n",
+        &[],
+    );
+}
+
+#[test]
+fn what_is_written_to_a_formatter_is_what_its_value_is_shown_as() {
+    watches(
+        "impl Display for A { fn fmt(&self, f: &mut Formatter<'_>) -> Result { g() } }\n",
+        &[],
+        "impl Display for A { fn fmt(&self, f: &mut Formatter<'_>) -> Result { match on() { _ => \
+         <0 A::fmt(self;f;) Result { g() } lent SHOWN;> } } }\n",
+        &[],
+    );
+}
