@@ -21,21 +21,39 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// How strongly a run was isolated; written in every result. Tiers B and C come later.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+/// How strongly a run was isolated, strongest first; written in every result.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
+)]
 pub enum Tier {
     /// Native namespaces, overlay, Landlock, seccomp.
     A,
+    /// The same view made by bubblewrap, with copies in memory for the overlay; Landlock, seccomp.
+    B,
+}
+
+/// Strongest first.
+pub const TIERS: [Tier; 2] = [Tier::A, Tier::B];
+
+/// What a sandbox is chosen from.
+#[derive(Clone, Debug, Default)]
+pub struct Choice {
+    /// This tier or none.
+    pub only: Option<Tier>,
+    /// Directories where bubblewrap is looked for.
+    pub path: Vec<PathBuf>,
 }
 
 /// A sandbox that the functional probe found to work on this machine. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Sandbox {
     machine: Arc<native::Machine>,
+    /// Why no better tier was taken.
+    better: Arc<[(Tier, Unavailable)]>,
 }
 
-/// Why no tier works here, and what to do about it.
-#[derive(Debug, thiserror::Error)]
+/// Why a tier, or any, does not work here, and what to do about it.
+#[derive(Clone, Debug, thiserror::Error)]
 #[error("{reason}. {fix}")]
 pub struct Unavailable {
     pub reason: String,
@@ -141,6 +159,9 @@ pub enum End {
     Signalled(i32),
     TimedOut,
     OutOfMemory,
+    /// More was written than allowed. Where one file system holds all that is written, the command is
+    /// told instead that this is full.
+    OutOfDisk,
     OutputLimit,
     Cancelled,
 }
@@ -252,11 +273,29 @@ impl Sandbox {
 
     /// [`probe`](Self::probe) with another program as the helper: one whose `main` begins with [`helper_main`].
     pub fn probe_with(helper: &Path, scratch: &Path) -> Result<Self, Unavailable> {
-        native::Machine::probe(helper, scratch).map(|machine| Self { machine })
+        Self::choose(helper, scratch, &Choice::default())
+    }
+
+    /// [`probe_with`](Self::probe_with) some choice: the best tier that works, or the one that is asked
+    /// for.
+    pub fn choose(helper: &Path, scratch: &Path, choice: &Choice) -> Result<Self, Unavailable> {
+        let mut refused = Vec::new();
+        for tier in TIERS.into_iter().filter(|tier| choice.only.is_none_or(|only| only == *tier)) {
+            match native::Machine::probe(tier, helper, scratch, &choice.path) {
+                Ok(machine) => return Ok(Self { machine, better: refused.into() }),
+                Err(refusal) => refused.push((tier, refusal)),
+            }
+        }
+        Err(none_of(refused))
     }
 
     pub fn tier(&self) -> Tier {
-        Tier::A
+        self.machine.tier
+    }
+
+    /// The better tiers, and why each does not work here. Empty where one was asked for.
+    pub fn better(&self) -> &[(Tier, Unavailable)] {
+        &self.better
     }
 
     /// Which uid and gid files of a base must have: `Some` when started as root.
@@ -274,6 +313,25 @@ impl Sandbox {
     /// `open`, one step, close.
     pub fn run(&self, view: &View, step: &Step, cancel: &Cancel) -> Result<Finished, Error> {
         native::Live::start(&self.machine, view)?.run(step, cancel)
+    }
+}
+
+/// One refusal of all tiers: each reason, and each fix once.
+fn none_of(mut refused: Vec<(Tier, Unavailable)>) -> Unavailable {
+    if refused.len() == 1 {
+        return refused.remove(0).1;
+    }
+    let reasons: Vec<String> =
+        refused.iter().map(|(tier, why)| format!("tier {tier:?}: {}", why.reason)).collect();
+    let mut fixes: Vec<String> = Vec::new();
+    for (tier, why) in &refused {
+        if !fixes.iter().any(|fix| fix.ends_with(&why.fix)) {
+            fixes.push(format!("for tier {tier:?}: {}", why.fix));
+        }
+    }
+    Unavailable {
+        reason: format!("No sandbox works here. {}", reasons.join(". ")),
+        fix: format!("To do, best first: {}", fixes.join("; ")),
     }
 }
 

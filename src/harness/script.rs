@@ -181,7 +181,7 @@ fn problem(finished: &Finished, limit: Duration) -> Option<NoVerdict> {
         End::TimedOut => Some(NoVerdict::TimedOut(limit.as_secs())),
         End::Cancelled => Some(NoVerdict::Cancelled),
         End::OutputLimit => Some(NoVerdict::LogTooLong(LOG as u64)),
-        End::OutOfMemory | End::Signalled(_) => {
+        End::OutOfMemory | End::OutOfDisk | End::Signalled(_) => {
             Some(NoVerdict::Ended(parsing::end_in_words(finished.end)))
         }
         End::Exited(_) if finished.stdout.dropped > 0 => Some(NoVerdict::LogTooLong(LOG as u64)),

@@ -1,8 +1,11 @@
-//! Tier A: native isolation on Linux.
+//! Isolation on Linux.
 
+mod bubblewrap;
 mod capture;
 mod check;
 mod command;
+mod copied;
+mod find;
 mod fork_server;
 mod helper;
 mod idmap;
@@ -16,9 +19,11 @@ mod network;
 mod probe;
 mod readback;
 mod seccomp;
+mod space;
 mod supervisor;
 mod system;
 mod talk;
+mod unlock;
 mod upper;
 mod view;
 mod wire;
@@ -26,9 +31,10 @@ mod write;
 
 use super::{
     Access, Cancel, Captured, ChangeSet, Collected, End, Error, Finished, Limits, Mount, Reply,
-    Step, Unavailable, View,
+    Step, Tier, Unavailable, View,
 };
-use std::path::Path;
+use message::Way;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub(super) use supervisor::Live;
@@ -40,13 +46,25 @@ pub(super) struct Machine {
     server: fork_server::ForkServer,
     system: Vec<system::Item>,
     filter: Vec<u8>,
+    pub(super) tier: Tier,
+    way: Way,
     /// The uid and gid, outside, of every command.
     runs_as: (u32, u32),
     pub(super) owner: Option<(u32, u32)>,
 }
 
 impl Machine {
-    pub(super) fn probe(helper: &Path, scratch: &Path) -> Result<Arc<Self>, Unavailable> {
+    /// A tier, if it is found to work. `path`: where bubblewrap is looked for.
+    pub(super) fn probe(
+        tier: Tier,
+        helper: &Path,
+        scratch: &Path,
+        path: &[PathBuf],
+    ) -> Result<Arc<Self>, Unavailable> {
+        let way = match tier {
+            Tier::A => Way::Namespaces,
+            Tier::B => Way::Bubblewrap(find::bubblewrap(path)?),
+        };
         let filter = seccomp::compile().map_err(|reason| Unavailable {
             reason: format!("No system call filter can be made for this processor: {reason}"),
             fix: "Use x86-64 or 64-bit ARM".into(),
@@ -57,6 +75,8 @@ impl Machine {
             server: fork_server::ForkServer::new(helper.into()),
             system: system::items(),
             filter,
+            tier,
+            way,
             runs_as: owner.unwrap_or((uid.as_raw(), gid.as_raw())),
             owner,
         });
@@ -70,6 +90,9 @@ pub(super) fn helper_main() {
     let arguments: Vec<_> = std::env::args_os().skip(1).take(3).collect();
     match arguments.as_slice() {
         [only] if only == fork_server::ARGUMENT => helper::serve(),
+        [first, numbers] if first == bubblewrap::ARGUMENT => {
+            bubblewrap::second_stage(&numbers.to_string_lossy())
+        }
         [first, secret] if first == probe::ARGUMENT => probe::inside(Path::new(secret)),
         _ => {}
     }

@@ -12,7 +12,9 @@ mod talking;
 mod trees;
 mod walls;
 
-use ssr_mcp::sandbox::{Cancel, Captured, End, Finished, Limits, Sandbox, Session, Step, View};
+use ssr_mcp::sandbox::{
+    Cancel, Captured, Choice, End, Finished, Limits, Sandbox, Session, Step, TIERS, Tier, View,
+};
 use ssr_mcp::tree::{Changes, RelPath};
 use std::collections::BTreeMap;
 use std::fs;
@@ -31,11 +33,25 @@ fn helper() -> PathBuf {
     other.map_or_else(|| env!("CARGO_BIN_EXE_ssr-mcp").into(), Into::into)
 }
 
+/// Names the tier that these tests are about, where it is not the first.
+const TIER: &str = "SSR_TEST_TIER";
+
+fn tier() -> Tier {
+    let name = std::env::var(TIER).unwrap_or_default();
+    TIERS.into_iter().find(|tier| format!("{tier:?}") == name).unwrap_or(Tier::A)
+}
+
+/// Where bubblewrap may be.
+fn path_list() -> Vec<PathBuf> {
+    std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()).collect()
+}
+
 fn sandbox() -> &'static Sandbox {
     static SANDBOX: OnceLock<Sandbox> = OnceLock::new();
     SANDBOX.get_or_init(|| {
         let scratch = TempDir::new().unwrap();
-        Sandbox::probe_with(&helper(), scratch.path())
+        let choice = Choice { only: Some(tier()), path: path_list() };
+        Sandbox::choose(&helper(), scratch.path(), &choice)
             .unwrap_or_else(|error| panic!("no sandbox here: {error}"))
     })
 }

@@ -2,8 +2,8 @@
 //! Helpers are forks of the fork server, which does the shedding once.
 
 use super::fork_server::Begin;
-use super::init;
-use super::message::{Policy, Report};
+use super::{bubblewrap, init};
+use super::message::{Policy, Report, Way};
 use super::mounts::last_errno;
 use super::view::Sources;
 use super::wire::Channel;
@@ -58,9 +58,13 @@ fn main(channel: Channel) -> ! {
     let Ok(Some((policy, _))) = channel.receive::<Policy>() else {
         finish(2);
     };
+    if let Way::Bubblewrap(program) = &policy.way {
+        let reason = bubblewrap::become_it(&channel, &policy, program);
+        refuse(&channel, reason);
+    }
     match enter(&policy) {
         Ok(sources) => match fork() {
-            Ok(None) => init::main(&channel, policy, sources),
+            Ok(None) => init::main(&channel, init::Init::overlaid(policy, sources)),
             Ok(Some(init)) => {
                 // The first process alone answers now; its copies of the mounts are all that is used.
                 drop(channel);
@@ -158,7 +162,7 @@ fn enter(policy: &Policy) -> Result<Sources, String> {
     Ok(sources)
 }
 
-fn become_outer() -> Result<(), String> {
+pub(super) fn become_outer() -> Result<(), String> {
     let (uid, gid) = (process::Uid::from_raw(OUTER), process::Gid::from_raw(OUTER));
     thread::set_thread_groups(&[]).map_err(|errno| format!("setgroups: {errno}"))?;
     thread::set_thread_res_gid(gid, gid, gid)

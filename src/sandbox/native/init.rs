@@ -2,12 +2,17 @@
 //! only process left between them.
 
 use super::command::{Command, Started};
+use super::copied::Copied;
 use super::helper::{die_with_parent, finish};
 use super::landlock::Ruleset;
 use super::message::{Ended, Order, Policy, Report};
+use super::space::Space;
+use super::unlock::Unlocked;
 use super::view::{Sources, Upper};
 use super::wire::Channel;
-use super::{Access, Collected, End, Step, limits, memory, network, readback, upper, view, write};
+use super::{
+    Access, Collected, End, Mount, Step, View, copied, limits, memory, network, readback, upper, view, write,
+};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
@@ -24,8 +29,9 @@ const GRACE: Duration = Duration::from_secs(2);
 /// How often memory is looked at and the dead are buried while a command runs.
 const TICK: Duration = Duration::from_millis(50);
 
-pub(super) fn main(channel: &Channel, policy: Policy, sources: Sources) -> ! {
-    match Init::new(policy, sources) {
+/// Serves the supervisor in a world that was built, or says why it was not.
+pub(super) fn main(channel: &Channel, built: Result<Init, String>) -> ! {
+    match built {
         Err(reason) => {
             channel.send(&Report::Broken(reason), &[]).ok();
             finish(1)
@@ -37,9 +43,12 @@ pub(super) fn main(channel: &Channel, policy: Policy, sources: Sources) -> ! {
     }
 }
 
-struct Init {
+/// A world, and what is needed to run commands in it.
+pub(super) struct Init {
     policy: Policy,
-    upper: Upper,
+    written: Written,
+    /// `None` where one file system bounds all that is written.
+    space: Option<Space>,
     root: OwnedFd,
     tree: OwnedFd,
     ruleset: Ruleset,
@@ -47,42 +56,71 @@ struct Init {
     mounts: BTreeSet<Vec<u8>>,
 }
 
+/// How the tree came about, which tells what was written to it.
+enum Written {
+    Overlay(Upper),
+    Copy(Copied),
+}
+
+/// Where every command may write, besides what its view says.
+const OWN: [&str; 3] = ["/tmp", view::HOME, "/dev/shm"];
+
 impl Init {
-    fn new(policy: Policy, sources: Sources) -> Result<Self, String> {
-        die_with_parent()?;
-        // The kernel ends a sandbox before anything else when memory runs out.
-        std::fs::write("/proc/self/oom_score_adj", "1000").ok();
+    /// Tier A: builds the view in the namespaces that this process is the first of.
+    pub(super) fn overlaid(policy: Policy, sources: Sources) -> Result<Self, String> {
+        begin()?;
         let upper = view::build(&policy, &sources)?;
         drop(sources);
         network::loopback_up()?;
         rustix::system::sethostname(b"sandbox").map_err(|errno| format!("sethostname: {errno}"))?;
-        let open = |path: &Path| {
-            rustix::fs::open(
-                path,
-                OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC,
-                Mode::empty(),
-            )
-            .map_err(|errno| format!("open {}: {errno}", path.display()))
-        };
-        let (root, tree) = (open(Path::new("/"))?, open(&policy.view.root)?);
-        let own = ["/tmp", view::HOME, "/dev/shm", "/dev/pts"].map(Path::new);
-        let mounts = policy.view.mounts.iter();
-        let writable = mounts
-            .clone()
-            .filter(|mount| mount.access != Access::ReadOnly)
-            .map(|mount| &*mount.target);
-        let ruleset = Ruleset::new(own.into_iter().chain([&*policy.view.root]).chain(writable))?;
-        let below = |path: &Path| {
-            path.strip_prefix(&policy.view.root).ok().map(|path| path.as_os_str().as_bytes().into())
-        };
-        let mounts = mounts.filter_map(|mount| below(&mount.target)).collect();
+        let (tree, mounts) = (open(&policy.view.root)?, below_root(&policy.view));
+        let init = Self::of(policy, Written::Overlay(upper), tree, mounts, None)?;
+        limits::shed_capabilities()?;
+        init.lay_changes()
+    }
+
+    /// Tier B: fills the view that bubblewrap built. `sources`: the layers, then what is written over.
+    pub(super) fn copied(policy: Policy, mut sources: Vec<OwnedFd>) -> Result<Self, String> {
+        begin()?;
+        let view = &policy.view;
+        if sources.len() < view.layers.len() {
+            return Err("a layer did not come".into());
+        }
+        let written = sources.split_off(view.layers.len());
+        let (tree, mounts) = (open(&view.root)?, below_root(view));
+        let copied = copied::copy(sources, &tree, &mounts)?;
+        let scratch = view.mounts.iter().filter(|mount| mount.access == Access::Scratch);
+        let scratch: Vec<&Path> = scratch.map(|mount| &*mount.target).collect();
+        for (source, target) in written.into_iter().zip(&scratch) {
+            copied::copy(vec![source], open(target)?, &BTreeSet::new())?;
+        }
+        let places = OWN.map(Path::new).into_iter().chain([&*view.root]).chain(scratch);
+        let space = Space::new(places, view.limits.disk)?;
+        Self::of(policy, Written::Copy(copied), tree, mounts, Some(space))?.lay_changes()
+    }
+
+    fn of(
+        policy: Policy,
+        written: Written,
+        tree: OwnedFd,
+        mounts: BTreeSet<Vec<u8>>,
+        space: Option<Space>,
+    ) -> Result<Self, String> {
+        let view = &policy.view;
+        let writable = view.mounts.iter().filter(|mount| mount.access != Access::ReadOnly);
+        let own = OWN.into_iter().chain(["/dev/pts"]).map(Path::new).chain([&*view.root]);
+        let ruleset = Ruleset::new(own.chain(writable.map(|mount| &*mount.target)))?;
         // Nothing a command does may look into this process: it knows the files of earlier steps.
         rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable)
             .map_err(|errno| format!("prctl(DUMPABLE): {errno}"))?;
-        limits::shed_capabilities()?;
-        write::lay(&tree, &policy.view.changes)
+        let root = open(Path::new("/"))?;
+        Ok(Self { policy, written, space, root, tree, ruleset, mounts })
+    }
+
+    fn lay_changes(self) -> Result<Self, String> {
+        write::lay(&self.tree, &self.policy.view.changes)
             .map_err(|(path, reason)| format!("write {path}: {reason}"))?;
-        Ok(Self { policy, upper, root, tree, ruleset, mounts })
+        Ok(self)
     }
 
     /// Until the supervisor is gone.
@@ -91,7 +129,10 @@ impl Init {
             let report = match order {
                 Order::Run(step) => self.run(channel, &step, fds),
                 Order::Stop(_) => continue,
-                Order::ListChanges => Report::Changed(upper::changes(&self.upper, &self.mounts)),
+                Order::ListChanges => Report::Changed(match &self.written {
+                    Written::Overlay(upper) => upper::changes(upper, &self.mounts),
+                    Written::Copy(copied) => copied.changes(&self.tree, &self.mounts),
+                }),
             };
             channel.send(&report, &[])?;
         }
@@ -117,16 +158,17 @@ impl Init {
             Ok(started) => started,
             Err(reason) => return not_started(reason),
         };
-        let memory_limit = self.policy.view.limits.memory;
-        let end = watch(channel, started.child, begun + step.deadline, memory_limit);
+        let end = self.watch(channel, started.child, begun + step.deadline);
         let wall = begun.elapsed();
         kill_all();
         if let Some(reason) = started.failure() {
             return not_started(reason);
         }
         let cpu = children_cpu().saturating_sub(cpu_before);
-        let read =
-            |path: &Path| -> Collected { readback::collect(&self.root, path, step.collect_limit) };
+        let read = |path: &Path| -> Collected {
+            let _unlocked = Unlocked::on_the_way(&self.root, path.as_os_str().as_bytes());
+            readback::collect(&self.root, path, step.collect_limit)
+        };
         let collected = step.collect.iter().map(|path| (path.clone(), read(path))).collect();
         Report::Ended(Ended { end, wall, cpu, collected })
     }
@@ -157,10 +199,9 @@ impl Init {
         };
         command.start()
     }
-}
 
-/// Waits for the command's own process and ends it when it must end. The cause that came first counts.
-fn watch(channel: &Channel, child: Pid, deadline: Instant, memory_limit: u64) -> End {
+    /// Waits for the command's own process and ends it when it must end. The cause that came first counts.
+fn watch(&self, channel: &Channel, child: Pid, deadline: Instant) -> End {
     let pidfd = rustix::process::pidfd_open(child, PidfdFlags::empty());
     let mut cause = None;
     let mut kill_at = deadline;
@@ -185,11 +226,46 @@ fn watch(channel: &Channel, child: Pid, deadline: Instant, memory_limit: u64) ->
                 kill_at += GRACE;
             }
         }
-        if cause.is_none() && memory::exceeds(memory_limit) {
-            cause = Some(End::OutOfMemory);
+        if cause.is_none()
+            && let Some(limit) = self.exceeded()
+        {
+            cause = Some(limit);
             signal_all(Signal::KILL);
         }
     }
+}
+
+    /// The limit that has to be looked after and was passed.
+    fn exceeded(&self) -> Option<End> {
+        if memory::exceeds(self.policy.view.limits.memory) {
+            Some(End::OutOfMemory)
+        } else {
+            self.space.as_ref().is_some_and(Space::exceeded).then_some(End::OutOfDisk)
+        }
+    }
+}
+
+/// What the first process does before anything else.
+fn begin() -> Result<(), String> {
+    die_with_parent()?;
+    // The kernel ends a sandbox before anything else when memory runs out.
+    std::fs::write("/proc/self/oom_score_adj", "1000").ok();
+    Ok(())
+}
+
+/// Opens a directory inside.
+fn open(path: &Path) -> Result<OwnedFd, String> {
+    rustix::fs::open(path, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
+        .map_err(|errno| format!("open {}: {errno}", path.display()))
+}
+
+/// Paths below the tree's root where something else is mounted.
+fn below_root(view: &View) -> BTreeSet<Vec<u8>> {
+    let below = |mount: &Mount| {
+        let path = mount.target.strip_prefix(&view.root).ok()?;
+        Some(path.as_os_str().as_bytes().to_vec())
+    };
+    view.mounts.iter().filter_map(below).collect()
 }
 
 /// Waits for the child's end or a word of the supervisor, whose silence for good ends everything.

@@ -16,6 +16,16 @@ pub(super) struct Policy {
     pub(super) system: Vec<Item>,
     /// The compiled system call filter.
     pub(super) filter: Vec<u8>,
+    pub(super) way: Way,
+}
+
+/// How the world is built.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    /// By the helper itself, in namespaces of its own making.
+    Namespaces,
+    /// By this bubblewrap, which runs the program again inside.
+    Bubblewrap(PathBuf),
 }
 
 /// What follows the policy.
@@ -64,7 +74,7 @@ pub(super) struct RawChanges {
     pub(super) others: Vec<(Vec<u8>, String)>,
 }
 
-wire_struct!(Policy { view, system, filter });
+wire_struct!(Policy { view, system, filter, way });
 wire_struct!(Ended { end, wall, cpu, collected });
 wire_struct!(RawChanges { files, others });
 wire_struct!(View { layers, root, changes, mounts, limits });
@@ -159,6 +169,7 @@ impl Wire for End {
             Self::OutOfMemory => (3, 0),
             Self::OutputLimit => (4, 0),
             Self::Cancelled => (5, 0),
+            Self::OutOfDisk => (6, 0),
         };
         tag.put(out);
         value.put(out);
@@ -172,6 +183,7 @@ impl Wire for End {
             3 => Self::OutOfMemory,
             4 => Self::OutputLimit,
             5 => Self::Cancelled,
+            6 => Self::OutOfDisk,
             _ => return None,
         })
     }
@@ -196,6 +208,25 @@ impl Wire for Collected {
             0 => Self::File(Wire::take(input)?),
             1 => Self::Missing,
             2 => Self::Refused(Wire::take(input)?),
+            _ => return None,
+        })
+    }
+}
+
+impl Wire for Way {
+    fn put(&self, out: &mut Vec<u8>) {
+        match self {
+            Self::Namespaces => 0_u32.put(out),
+            Self::Bubblewrap(program) => {
+                1_u32.put(out);
+                program.put(out);
+            }
+        }
+    }
+    fn take(input: &mut &[u8]) -> Option<Self> {
+        Some(match u32::take(input)? {
+            0 => Self::Namespaces,
+            1 => Self::Bubblewrap(Wire::take(input)?),
             _ => return None,
         })
     }
@@ -306,6 +337,7 @@ mod tests {
                 output: 6,
             },
         };
-        check(&[Policy { view, system: Vec::new(), filter: vec![1, 2, 3] }]);
+        let policy = |way| Policy { view: view.clone(), system: Vec::new(), filter: vec![1], way };
+        check(&[policy(Way::Namespaces), policy(Way::Bubblewrap("/usr/bin/bwrap".into()))]);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::supervisor::Live;
 use super::{
-    Access, Cancel, End, Error, Limits, Machine, Mount, Step, Unavailable, View, helper, landlock,
+    Access, Cancel, End, Error, Limits, Machine, Mount, Step, Tier, Unavailable, View, helper, landlock,
 };
 use crate::tree::Changes;
 use std::collections::BTreeMap;
@@ -93,17 +93,15 @@ fn attempt(machine: &Arc<Machine>, dir: &Path, secret: &Path) -> Result<(), Unav
     let finished = Live::start(machine, &view)
         .and_then(|mut live| live.run(&step, &Cancel::new()))
         .map_err(|error| match error {
-            Error::Setup(reason) => explain(&reason),
-            other => explain(&other.to_string()),
+            Error::Setup(reason) => explain(machine.tier, &reason),
+            other => explain(machine.tier, &other.to_string()),
         })?;
     match finished.end {
         End::Exited(0) => Ok(()),
         end => {
             let said = String::from_utf8_lossy(&finished.stdout.head).into_owned();
-            Err(explain(&format!(
-                "the probe inside the sandbox ended with {end:?}: {}",
-                said.trim()
-            )))
+            let said = format!("the probe inside the sandbox ended with {end:?}: {}", said.trim());
+            Err(explain(machine.tier, &said))
         }
     }
 }
@@ -121,7 +119,11 @@ const CONTAINED: &[&str] = &[
 ];
 
 /// The fix that fits a reason, from what this machine's settings say.
-fn explain(reason: &str) -> Unavailable {
+fn explain(tier: Tier, reason: &str) -> Unavailable {
+    let name = match tier {
+        Tier::A => "The native sandbox",
+        Tier::B => "The sandbox in bubblewrap",
+    };
     let setting = |name: &str| {
         fs::read_to_string(format!("/proc/sys/{name}")).ok().map(|text| text.trim().to_owned())
     };
@@ -142,7 +144,7 @@ fn explain(reason: &str) -> Unavailable {
         "This machine cannot isolate untrusted code natively, and running it without isolation is refused"
     };
     Unavailable {
-        reason: format!("The native sandbox does not work here: {reason}"),
+        reason: format!("{name} does not work here: {reason}"),
         fix: fix.into(),
     }
 }

@@ -66,6 +66,7 @@ impl Live {
             view: view.clone(),
             system: machine.system.clone(),
             filter: machine.filter.clone(),
+            way: machine.way.clone(),
         };
         live.send(&policy, &[])?;
         Ok(live)

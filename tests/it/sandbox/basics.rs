@@ -1,7 +1,7 @@
 //! One command runs, and says what it should.
 
 use super::*;
-use ssr_mcp::sandbox::{Access, Collected, Error, Mount, Tier};
+use ssr_mcp::sandbox::{Access, Collected, Error, Mount};
 use ssr_mcp::tree::File;
 
 #[test]
@@ -9,7 +9,7 @@ fn true_exits_with_zero_and_false_with_one() {
     let world = World::new(&[]);
     assert_eq!(world.run(&step(&["true"])).end, End::Exited(0));
     assert_eq!(world.run(&step(&["false"])).end, End::Exited(1));
-    assert_eq!(sandbox().tier(), Tier::A);
+    assert_eq!(sandbox().tier(), tier());
 }
 
 #[test]
