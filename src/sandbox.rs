@@ -30,10 +30,12 @@ pub enum Tier {
     A,
     /// The same view made by bubblewrap, with copies in memory for the overlay; Landlock, seccomp.
     B,
+    /// Landlock, seccomp and resource limits alone: no network, no view of the tree's own.
+    C,
 }
 
 /// Strongest first.
-pub const TIERS: [Tier; 2] = [Tier::A, Tier::B];
+pub const TIERS: [Tier; 3] = [Tier::A, Tier::B, Tier::C];
 
 /// What a sandbox is chosen from.
 #[derive(Clone, Debug, Default)]
@@ -307,7 +309,8 @@ impl Sandbox {
     pub fn open(&self, view: &View) -> Result<Session, Error> {
         let mut live = native::Live::start(&self.machine, view)?;
         live.wait_ready()?;
-        Ok(Session { live, root: view.root.clone() })
+        let root = live.root().unwrap_or(&view.root).to_owned();
+        Ok(Session { live, root })
     }
 
     /// `open`, one step, close.

@@ -42,6 +42,10 @@ impl Live {
         match self.0 {}
     }
 
+    pub(super) fn root(&self) -> Option<&Path> {
+        match self.0 {}
+    }
+
     pub(super) fn run(&mut self, _step: &Step, _cancel: &Cancel) -> Result<Finished, Error> {
         match self.0 {}
     }

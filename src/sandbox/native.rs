@@ -4,6 +4,7 @@ mod bubblewrap;
 mod capture;
 mod check;
 mod command;
+mod confined;
 mod copied;
 mod find;
 mod fork_server;
@@ -16,6 +17,7 @@ mod memory;
 mod message;
 mod mounts;
 mod network;
+mod others;
 mod probe;
 mod readback;
 mod seccomp;
@@ -23,6 +25,7 @@ mod space;
 mod supervisor;
 mod system;
 mod talk;
+mod translate;
 mod unlock;
 mod upper;
 mod view;
@@ -34,6 +37,7 @@ use super::{
     Step, Tier, Unavailable, View,
 };
 use message::Way;
+use translate::{Slots, Translation};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -47,13 +51,34 @@ pub(super) struct Machine {
     system: Vec<system::Item>,
     filter: Vec<u8>,
     pub(super) tier: Tier,
-    way: Way,
+    kind: Kind,
     /// The uid and gid, outside, of every command.
     runs_as: (u32, u32),
     pub(super) owner: Option<(u32, u32)>,
 }
 
+/// What a tier needs to build worlds.
+#[derive(Debug)]
+enum Kind {
+    Namespaces,
+    Bubblewrap(PathBuf),
+    Confined(Arc<Slots>),
+}
+
 impl Machine {
+    /// How a view is had: as it is, or at other paths.
+    fn arrange(&self, view: &View) -> Result<(View, Way, Option<Translation>), Error> {
+        Ok(match &self.kind {
+            Kind::Namespaces => (view.clone(), Way::Namespaces, None),
+            Kind::Bubblewrap(program) => (view.clone(), Way::Bubblewrap(program.clone()), None),
+            Kind::Confined(slots) => {
+                let (view, translation) = Translation::of(view, slots.take())?;
+                let way = Way::Confined(translation.slot.dir());
+                (view, way, Some(translation))
+            }
+        })
+    }
+
     /// A tier, if it is found to work. `path`: where bubblewrap is looked for.
     pub(super) fn probe(
         tier: Tier,
@@ -61,11 +86,12 @@ impl Machine {
         scratch: &Path,
         path: &[PathBuf],
     ) -> Result<Arc<Self>, Unavailable> {
-        let way = match tier {
-            Tier::A => Way::Namespaces,
-            Tier::B => Way::Bubblewrap(find::bubblewrap(path)?),
+        let kind = match tier {
+            Tier::A => Kind::Namespaces,
+            Tier::B => Kind::Bubblewrap(find::bubblewrap(path)?),
+            Tier::C => Kind::Confined(confined::slots(scratch)?),
         };
-        let filter = seccomp::compile().map_err(|reason| Unavailable {
+        let filter = seccomp::compile(tier == Tier::C).map_err(|reason| Unavailable {
             reason: format!("No system call filter can be made for this processor: {reason}"),
             fix: "Use x86-64 or 64-bit ARM".into(),
         })?;
@@ -76,7 +102,7 @@ impl Machine {
             system: system::items(),
             filter,
             tier,
-            way,
+            kind,
             runs_as: owner.unwrap_or((uid.as_raw(), gid.as_raw())),
             owner,
         });
@@ -93,7 +119,7 @@ pub(super) fn helper_main() {
         [first, numbers] if first == bubblewrap::ARGUMENT => {
             bubblewrap::second_stage(&numbers.to_string_lossy())
         }
-        [first, secret] if first == probe::ARGUMENT => probe::inside(Path::new(secret)),
+        [first, tier] if first == probe::ARGUMENT => probe::inside(tier),
         _ => {}
     }
 }

@@ -51,8 +51,13 @@ fn sandbox() -> &'static Sandbox {
     SANDBOX.get_or_init(|| {
         let scratch = TempDir::new().unwrap();
         let choice = Choice { only: Some(tier()), path: path_list() };
-        Sandbox::choose(&helper(), scratch.path(), &choice)
-            .unwrap_or_else(|error| panic!("no sandbox here: {error}"))
+        let sandbox = Sandbox::choose(&helper(), scratch.path(), &choice)
+            .unwrap_or_else(|error| panic!("no sandbox here: {error}"));
+        if tier() == Tier::C {
+            // Its runs lie there. The whole temporary directory goes with the test that made it.
+            drop(scratch.keep());
+        }
+        sandbox
     })
 }
 

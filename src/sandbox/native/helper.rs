@@ -2,7 +2,7 @@
 //! Helpers are forks of the fork server, which does the shedding once.
 
 use super::fork_server::Begin;
-use super::{bubblewrap, init};
+use super::{bubblewrap, confined, init};
 use super::message::{Policy, Report, Way};
 use super::mounts::last_errno;
 use super::view::Sources;
@@ -58,9 +58,16 @@ fn main(channel: Channel) -> ! {
     let Ok(Some((policy, _))) = channel.receive::<Policy>() else {
         finish(2);
     };
-    if let Way::Bubblewrap(program) = &policy.way {
-        let reason = bubblewrap::become_it(&channel, &policy, program);
-        refuse(&channel, reason);
+    match &policy.way {
+        Way::Namespaces => {}
+        Way::Bubblewrap(program) => {
+            let reason = bubblewrap::become_it(&channel, &policy, program);
+            refuse(&channel, reason);
+        }
+        Way::Confined(dir) => {
+            let dir = dir.clone();
+            confined::main(channel, policy, &dir)
+        }
     }
     match enter(&policy) {
         Ok(sources) => match fork() {
@@ -69,7 +76,7 @@ fn main(channel: Channel) -> ! {
                 // The first process alone answers now; its copies of the mounts are all that is used.
                 drop(channel);
                 std::mem::forget(sources);
-                wait_for(init)
+                finish(outlive(init))
             }
             Err(errno) => refuse(&channel, format!("fork: {errno}")),
         },
@@ -77,7 +84,7 @@ fn main(channel: Channel) -> ! {
     }
 }
 
-fn refuse(channel: &Channel, reason: String) -> ! {
+pub(super) fn refuse(channel: &Channel, reason: String) -> ! {
     report(channel, &Report::Broken(reason));
     finish(1);
 }
@@ -190,14 +197,14 @@ fn unshare() -> Result<(), String> {
 
 /// Stays as the parent, so that the supervisor has one process to wait for and to kill: the first
 /// process of the namespace asks to die with this one.
-fn wait_for(init: Pid) -> ! {
+pub(super) fn outlive(init: Pid) -> i32 {
     // Standard error is the supervisor's pipe; only the namespace's first process still writes there.
     rustix::stdio::dup2_stderr(rustix::stdio::stdin().as_fd()).ok();
     loop {
         match process::waitpid(Some(init), WaitOptions::empty()) {
             Err(rustix::io::Errno::INTR) | Ok(None) => {}
-            Ok(Some((_, status))) if status.exit_status() == Some(0) => finish(0),
-            Ok(Some(_)) | Err(_) => finish(1),
+            Ok(Some((_, status))) if status.exit_status() == Some(0) => return 0,
+            Ok(Some(_)) | Err(_) => return 1,
         }
     }
 }

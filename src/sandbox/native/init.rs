@@ -6,7 +6,9 @@ use super::copied::Copied;
 use super::helper::{die_with_parent, finish};
 use super::landlock::Ruleset;
 use super::message::{Ended, Order, Policy, Report};
+use super::others::Others;
 use super::space::Space;
+use super::translate::Places;
 use super::unlock::Unlocked;
 use super::view::{Sources, Upper};
 use super::wire::Channel;
@@ -17,10 +19,11 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use rustix::process::{DumpableBehavior, Pid, PidfdFlags, Signal, WaitOptions, WaitStatus};
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// Between the polite end of a command at its deadline and the other one.
@@ -48,7 +51,10 @@ pub(super) struct Init {
     policy: Policy,
     written: Written,
     /// `None` where one file system bounds all that is written.
-    space: Option<Space>,
+    space: RefCell<Option<Space>>,
+    others: Others,
+    /// Where files of steps may lie.
+    tmp: PathBuf,
     root: OwnedFd,
     tree: OwnedFd,
     ruleset: Ruleset,
@@ -68,20 +74,23 @@ const OWN: [&str; 3] = ["/tmp", view::HOME, "/dev/shm"];
 impl Init {
     /// Tier A: builds the view in the namespaces that this process is the first of.
     pub(super) fn overlaid(policy: Policy, sources: Sources) -> Result<Self, String> {
-        begin()?;
+        die_with_parent()?;
+        begin();
         let upper = view::build(&policy, &sources)?;
         drop(sources);
         network::loopback_up()?;
         rustix::system::sethostname(b"sandbox").map_err(|errno| format!("sethostname: {errno}"))?;
-        let (tree, mounts) = (open(&policy.view.root)?, below_root(&policy.view));
-        let init = Self::of(policy, Written::Overlay(upper), tree, mounts, None)?;
+        let tree = open(&policy.view.root)?;
+        let rules = Self::rules(&policy.view)?;
+        let init = Self::of(policy, Written::Overlay(upper), tree, rules, Others::Namespace)?;
         limits::shed_capabilities()?;
         init.lay_changes()
     }
 
     /// Tier B: fills the view that bubblewrap built. `sources`: the layers, then what is written over.
     pub(super) fn copied(policy: Policy, mut sources: Vec<OwnedFd>) -> Result<Self, String> {
-        begin()?;
+        die_with_parent()?;
+        begin();
         let view = &policy.view;
         if sources.len() < view.layers.len() {
             return Err("a layer did not come".into());
@@ -95,26 +104,50 @@ impl Init {
             copied::copy(vec![source], open(target)?, &BTreeSet::new())?;
         }
         let places = OWN.map(Path::new).into_iter().chain([&*view.root]).chain(scratch);
-        let space = Space::new(places, view.limits.disk)?;
-        Self::of(policy, Written::Copy(copied), tree, mounts, Some(space))?.lay_changes()
+        let space = Space::own(places, view.limits.disk)?;
+        let rules = Self::rules(view)?;
+        let mut init = Self::of(policy, Written::Copy(copied), tree, rules, Others::Namespace)?;
+        init.space = Some(space).into();
+        init.lay_changes()
+    }
+
+    /// Tier C: in a directory that is filled.
+    pub(super) fn confined(
+        policy: Policy,
+        copied: Copied,
+        tree: OwnedFd,
+        rules: Ruleset,
+        others: Others,
+        places: &Places,
+    ) -> Result<Self, String> {
+        let space = Space::shared(&places.dir, policy.view.limits.disk)?;
+        let mut init = Self::of(policy, Written::Copy(copied), tree, rules, others)?;
+        init.space = Some(space).into();
+        init.tmp.clone_from(&places.tmp);
+        init.lay_changes()
+    }
+
+    /// A view of which everything may be read.
+    fn rules(view: &View) -> Result<Ruleset, String> {
+        let writable = view.mounts.iter().filter(|mount| mount.access != Access::ReadOnly);
+        let own = OWN.into_iter().chain(["/dev/pts"]).map(Path::new).chain([&*view.root]);
+        Ruleset::new(own.chain(writable.map(|mount| &*mount.target)))
     }
 
     fn of(
         policy: Policy,
         written: Written,
         tree: OwnedFd,
-        mounts: BTreeSet<Vec<u8>>,
-        space: Option<Space>,
+        ruleset: Ruleset,
+        others: Others,
     ) -> Result<Self, String> {
-        let view = &policy.view;
-        let writable = view.mounts.iter().filter(|mount| mount.access != Access::ReadOnly);
-        let own = OWN.into_iter().chain(["/dev/pts"]).map(Path::new).chain([&*view.root]);
-        let ruleset = Ruleset::new(own.chain(writable.map(|mount| &*mount.target)))?;
+        let mounts = below_root(&policy.view);
         // Nothing a command does may look into this process: it knows the files of earlier steps.
         rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable)
             .map_err(|errno| format!("prctl(DUMPABLE): {errno}"))?;
         let root = open(Path::new("/"))?;
-        Ok(Self { policy, written, space, root, tree, ruleset, mounts })
+        let (space, tmp) = (None.into(), Path::new("/tmp").into());
+        Ok(Self { policy, written, space, others, tmp, root, tree, ruleset, mounts })
     }
 
     fn lay_changes(self) -> Result<Self, String> {
@@ -125,7 +158,7 @@ impl Init {
 
     /// Until the supervisor is gone.
     fn serve(&self, channel: &Channel) -> std::io::Result<()> {
-        while let Some((order, fds)) = channel.receive::<Order<'_>>()? {
+        while let Some((order, fds)) = self.wait_for_order(channel)? {
             let report = match order {
                 Order::Run(step) => self.run(channel, &step, fds),
                 Order::Stop(_) => continue,
@@ -139,12 +172,26 @@ impl Init {
         Ok(())
     }
 
+    fn wait_for_order(
+        &self,
+        channel: &Channel,
+    ) -> std::io::Result<Option<(Order<'static>, Vec<OwnedFd>)>> {
+        if let Some(alive) = self.others.alive() {
+            let mut fds = [PollFd::new(channel, PollFlags::IN), PollFd::new(alive, PollFlags::IN)];
+            while matches!(poll(&mut fds, None), Err(Errno::INTR)) {}
+            if !fds[1].revents().is_empty() {
+                return Ok(None);
+            }
+        }
+        channel.receive()
+    }
+
     fn run(&self, channel: &Channel, step: &Step, fds: Vec<OwnedFd>) -> Report {
         if let Err(reason) = self.tree_is_in_place() {
             return Report::NotWritten(self.policy.view.root.display().to_string(), reason);
         }
         let written =
-            write::files(&step.files).and_then(|()| write::lay(&self.tree, &step.changes));
+            write::files(&self.tmp, &step.files).and_then(|()| write::lay(&self.tree, &step.changes));
         if let Err((path, reason)) = written {
             return Report::NotWritten(path, reason);
         }
@@ -160,7 +207,7 @@ impl Init {
         };
         let end = self.watch(channel, started.child, begun + step.deadline);
         let wall = begun.elapsed();
-        kill_all();
+        self.others.kill_all();
         if let Some(reason) = started.failure() {
             return not_started(reason);
         }
@@ -210,19 +257,25 @@ fn watch(&self, channel: &Channel, child: Pid, deadline: Instant) -> End {
             return cause.unwrap_or_else(|| ended(status));
         }
         let wait = kill_at.saturating_duration_since(Instant::now()).min(TICK);
-        if let Some(stop) = wait_for_news(channel, pidfd.as_ref().ok(), wait) {
-            cause.get_or_insert(stop);
-            signal_all(Signal::KILL);
+        match wait_for_news(channel, self.others.alive(), pidfd.as_ref().ok(), wait) {
+            None => {}
+            Some(News::Stop(stop)) => {
+                cause.get_or_insert(stop);
+                self.others.signal(Signal::KILL);
+            }
+            Some(News::Alone) => {
+                self.others.end_with_this();
+            }
         }
         if Instant::now() >= kill_at {
             if cause.is_none() {
                 cause = Some(End::TimedOut);
-                signal_all(Signal::TERM);
+                self.others.signal(Signal::TERM);
                 // A stopped process sees its TERM only when it goes on.
-                signal_all(Signal::CONT);
+                self.others.signal(Signal::CONT);
                 kill_at += GRACE;
             } else {
-                signal_all(Signal::KILL);
+                self.others.signal(Signal::KILL);
                 kill_at += GRACE;
             }
         }
@@ -230,27 +283,27 @@ fn watch(&self, channel: &Channel, child: Pid, deadline: Instant) -> End {
             && let Some(limit) = self.exceeded()
         {
             cause = Some(limit);
-            signal_all(Signal::KILL);
+            self.others.signal(Signal::KILL);
         }
     }
 }
 
     /// The limit that has to be looked after and was passed.
     fn exceeded(&self) -> Option<End> {
-        if memory::exceeds(self.policy.view.limits.memory) {
+        if memory::exceeds(self.policy.view.limits.memory, || self.others.pids()) {
             Some(End::OutOfMemory)
         } else {
-            self.space.as_ref().is_some_and(Space::exceeded).then_some(End::OutOfDisk)
+            let mut space = self.space.borrow_mut();
+            let exceeded = space.as_mut().is_some_and(|space| space.exceeded(|| self.others.pids()));
+            exceeded.then_some(End::OutOfDisk)
         }
     }
 }
 
 /// What the first process does before anything else.
-fn begin() -> Result<(), String> {
-    die_with_parent()?;
+pub(super) fn begin() {
     // The kernel ends a sandbox before anything else when memory runs out.
     std::fs::write("/proc/self/oom_score_adj", "1000").ok();
-    Ok(())
 }
 
 /// Opens a directory inside.
@@ -260,7 +313,7 @@ fn open(path: &Path) -> Result<OwnedFd, String> {
 }
 
 /// Paths below the tree's root where something else is mounted.
-fn below_root(view: &View) -> BTreeSet<Vec<u8>> {
+pub(super) fn below_root(view: &View) -> BTreeSet<Vec<u8>> {
     let below = |mount: &Mount| {
         let path = mount.target.strip_prefix(&view.root).ok()?;
         Some(path.as_os_str().as_bytes().to_vec())
@@ -268,20 +321,35 @@ fn below_root(view: &View) -> BTreeSet<Vec<u8>> {
     view.mounts.iter().filter_map(below).collect()
 }
 
-/// Waits for the child's end or a word of the supervisor, whose silence for good ends everything.
-fn wait_for_news(channel: &Channel, pidfd: Option<&OwnedFd>, wait: Duration) -> Option<End> {
+/// What is heard while a command runs.
+enum News {
+    Stop(End),
+    /// The supervisor, or what must live with this process, is gone: nobody is left to serve.
+    Alone,
+}
+
+/// Waits for the child's end or a word of the supervisor.
+fn wait_for_news(
+    channel: &Channel,
+    alive: Option<&OwnedFd>,
+    pidfd: Option<&OwnedFd>,
+    wait: Duration,
+) -> Option<News> {
     let wait = Timespec::try_from(wait).ok()?;
     let mut fds = vec![PollFd::new(channel, PollFlags::IN)];
+    fds.extend(alive.map(|alive| PollFd::new(alive, PollFlags::IN)));
     fds.extend(pidfd.map(|pidfd| PollFd::new(pidfd, PollFlags::IN)));
     poll(&mut fds, Some(&wait)).ok()?;
+    if alive.is_some() && !fds[1].revents().is_empty() {
+        return Some(News::Alone);
+    }
     if fds[0].revents().is_empty() {
         return None;
     }
     match channel.receive::<Order<'_>>() {
-        Ok(Some((Order::Stop(end), _))) => Some(end),
+        Ok(Some((Order::Stop(end), _))) => Some(News::Stop(end)),
         Ok(Some(_)) => None,
-        // The end of this process is the end of all others of its namespace.
-        Ok(None) | Err(_) => finish(0),
+        Ok(None) | Err(_) => Some(News::Alone),
     }
 }
 
@@ -302,26 +370,6 @@ fn ended(status: WaitStatus) -> End {
         (Some(code), _) => End::Exited(code),
         (None, Some(signal)) => End::Signalled(signal),
         (None, None) => End::Signalled(0),
-    }
-}
-
-/// Signals every process of the namespace but this one.
-fn signal_all(signal: Signal) {
-    #[expect(unsafe_code, reason = "rustix has no kill(-1)")]
-    // SAFETY: `kill` takes numbers only, and this process is the first of its own pid namespace.
-    unsafe {
-        libc::kill(-1, signal.as_raw());
-    }
-}
-
-/// Kills and buries all others. A process that forks meanwhile dies too: the kernel signals all at once.
-fn kill_all() {
-    loop {
-        signal_all(Signal::KILL);
-        match rustix::process::wait(WaitOptions::empty()) {
-            Ok(_) | Err(Errno::INTR) => {}
-            Err(_) => return,
-        }
     }
 }
 

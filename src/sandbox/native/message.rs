@@ -26,6 +26,8 @@ pub(super) enum Way {
     Namespaces,
     /// By this bubblewrap, which runs the program again inside.
     Bubblewrap(PathBuf),
+    /// In this directory of the run's own, without namespaces.
+    Confined(PathBuf),
 }
 
 /// What follows the policy.
@@ -221,12 +223,17 @@ impl Wire for Way {
                 1_u32.put(out);
                 program.put(out);
             }
+            Self::Confined(dir) => {
+                2_u32.put(out);
+                dir.put(out);
+            }
         }
     }
     fn take(input: &mut &[u8]) -> Option<Self> {
         Some(match u32::take(input)? {
             0 => Self::Namespaces,
             1 => Self::Bubblewrap(Wire::take(input)?),
+            2 => Self::Confined(Wire::take(input)?),
             _ => return None,
         })
     }

@@ -76,6 +76,70 @@ const DENIED_HERE: &[i64] = &[libc::SYS_iopl, libc::SYS_ioperm, libc::SYS_uselib
 #[cfg(not(target_arch = "x86_64"))]
 const DENIED_HERE: &[i64] = &[];
 
+/// Refused where only the user's name stands between a command and the user.
+const OF_THE_USER: &[i64] = &[
+    libc::SYS_shmget,
+    libc::SYS_shmat,
+    libc::SYS_shmctl,
+    libc::SYS_semget,
+    libc::SYS_semop,
+    libc::SYS_semtimedop,
+    libc::SYS_semctl,
+    libc::SYS_msgget,
+    libc::SYS_msgsnd,
+    libc::SYS_msgrcv,
+    libc::SYS_msgctl,
+    libc::SYS_mq_open,
+    libc::SYS_mq_unlink,
+    libc::SYS_fchmod,
+    libc::SYS_fchmodat,
+    FCHMODAT2,
+    libc::SYS_fchown,
+    libc::SYS_fchownat,
+    libc::SYS_utimensat,
+    libc::SYS_setxattr,
+    libc::SYS_lsetxattr,
+    libc::SYS_fsetxattr,
+    SETXATTRAT,
+    libc::SYS_removexattr,
+    libc::SYS_lremovexattr,
+    libc::SYS_fremovexattr,
+    REMOVEXATTRAT,
+    FILE_SETATTR,
+    libc::SYS_inotify_add_watch,
+];
+
+/// Numbers of newer calls, which are the same everywhere.
+const FCHMODAT2: i64 = 452;
+const SETXATTRAT: i64 = 463;
+const REMOVEXATTRAT: i64 = 466;
+const FILE_SETATTR: i64 = 469;
+
+#[cfg(target_arch = "x86_64")]
+const OF_THE_USER_HERE: &[i64] = &[
+    libc::SYS_chmod,
+    libc::SYS_chown,
+    libc::SYS_lchown,
+    libc::SYS_utime,
+    libc::SYS_utimes,
+    libc::SYS_futimesat,
+];
+#[cfg(not(target_arch = "x86_64"))]
+const OF_THE_USER_HERE: &[i64] = &[];
+
+/// Calls on a process, and which argument names it: 0 is the caller.
+const OF_OTHERS: &[(i64, u8)] = &[
+    (libc::SYS_prlimit64, 0),
+    (libc::SYS_setpriority, 1),
+    (libc::SYS_ioprio_set, 1),
+    (libc::SYS_sched_setaffinity, 0),
+    (libc::SYS_sched_setparam, 0),
+    (libc::SYS_sched_setscheduler, 0),
+    (libc::SYS_sched_setattr, 0),
+    (libc::SYS_migrate_pages, 0),
+    (libc::SYS_move_pages, 0),
+];
+
 /// Every flag of `clone` that makes a namespace (a time namespace can be had only through `clone3`).
 const NAMESPACES: &[i32] = &[
     libc::CLONE_NEWNS,
@@ -90,15 +154,18 @@ const NAMESPACES: &[i32] = &[
 /// Not vsock (it reaches the hypervisor, and on WSL2 starts Windows programs), not `AF_ALG`, not raw packets.
 const SOCKETS: &[i32] = &[libc::AF_UNIX, libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK];
 
-/// The filter as the bytes of its instructions.
-pub(super) fn compile() -> Result<Vec<u8>, String> {
+/// The filter as the bytes of its instructions. `alone`: nothing but it and Landlock keeps a command
+/// from other processes and files of the same user.
+
+pub(super) fn compile(alone: bool) -> Result<Vec<u8>, String> {
     let arch: TargetArch = std::env::consts::ARCH.try_into().map_err(|error| format!("{error}"))?;
     let refusal = SeccompAction::Errno(libc::EPERM.cast_unsigned());
-    let filter = SeccompFilter::new(denied()?, SeccompAction::Allow, refusal, arch)
+    let filter = SeccompFilter::new(denied(alone)?, SeccompAction::Allow, refusal, arch)
         .map_err(|error| error.to_string())?;
     let program: BpfProgram =
         filter.try_into().map_err(|error: seccompiler::BackendError| error.to_string())?;
-    Ok(encode(&[unknown_calls(), program].concat()))
+    let first = if alone { [unknown_calls(), no_sockets()].concat() } else { unknown_calls() };
+    Ok(encode(&[first, program].concat()))
 }
 
 /// Puts a compiled filter on the calling thread, which must have set `no_new_privs`.
@@ -107,7 +174,7 @@ pub(super) fn apply(bytes: &[u8]) -> Result<(), String> {
     seccompiler::apply_filter(&filter).map_err(|error| error.to_string())
 }
 
-fn denied() -> Result<Rules, String> {
+fn denied(alone: bool) -> Result<Rules, String> {
     let mut rules: Rules =
         DENIED.iter().chain(DENIED_HERE).map(|call| (*call, Vec::new())).collect();
     let clone = NAMESPACES
@@ -125,7 +192,22 @@ fn denied() -> Result<Rules, String> {
     rules.insert(libc::SYS_socket, vec![rule(other_families)?]);
     let types_into_terminal = condition(1, SeccompCmpOp::Eq, libc::TIOCSTI)?;
     rules.insert(libc::SYS_ioctl, vec![rule(vec![types_into_terminal])?]);
+    if alone {
+        deny_the_user_s_own(&mut rules)?;
+    }
     Ok(rules)
+}
+
+/// What needs no more than to be the same user: other processes' limits and priorities, objects that
+/// are found by number, owners, modes and times of files. Landlock knows none of these.
+fn deny_the_user_s_own(rules: &mut Rules) -> Result<(), String> {
+    rules.extend(OF_THE_USER.iter().chain(OF_THE_USER_HERE).map(|call| (*call, Vec::new())));
+    for (call, argument) in OF_OTHERS {
+        rules.insert(*call, vec![rule(vec![condition(*argument, SeccompCmpOp::Ne, 0)?])?]);
+    }
+    let not_pairs = condition(0, SeccompCmpOp::Ne, u64::from(libc::AF_UNIX.cast_unsigned()))?;
+    rules.insert(libc::SYS_socketpair, vec![rule(vec![not_pairs])?]);
+    Ok(())
 }
 
 /// Compared as 32 bits: the kernel looks at no more of these arguments.
@@ -162,6 +244,20 @@ fn unknown_calls() -> BpfProgram {
     ]
 }
 
+/// Sockets, with an answer that a log shows: a suite that needs them can be told from one that fails.
+fn no_sockets() -> BpfProgram {
+    const JUMP_EQ: u16 = 0x15;
+    const RETURN: u16 = 0x06;
+    #[expect(clippy::cast_possible_truncation, reason = "a small number")]
+    const SOCKET: u32 = libc::SYS_socket as u32;
+    let down = libc::SECCOMP_RET_ERRNO | libc::ENETDOWN.cast_unsigned();
+    // The call's number is loaded still.
+    vec![
+        sock_filter { code: JUMP_EQ, jt: 0, jf: 1, k: SOCKET },
+        sock_filter { code: RETURN, jt: 0, jf: 0, k: down },
+    ]
+}
+
 fn encode(program: &[sock_filter]) -> Vec<u8> {
     let one = |instruction: &sock_filter| {
         let sock_filter { code, jt, jf, k } = instruction;
@@ -190,7 +286,9 @@ mod tests {
 
     #[test]
     fn a_filter_survives_its_way_to_the_helper() {
-        let bytes = compile().unwrap();
-        assert_eq!(encode(&decode(&bytes).unwrap()), bytes);
+        for alone in [false, true] {
+            let bytes = compile(alone).unwrap();
+            assert_eq!(encode(&decode(&bytes).unwrap()), bytes);
+        }
     }
 }

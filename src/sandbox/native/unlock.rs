@@ -25,6 +25,17 @@ pub(super) fn with_rights<T>(
     }
 }
 
+/// Makes every directory at and below one removable by its owner.
+pub(super) fn give_rights(dir: &Path) {
+    let mut pending = vec![dir.to_owned()];
+    while let Some(dir) = pending.pop() {
+        rustix::fs::chmod(&dir, Mode::RWXU).ok();
+        let entries = std::fs::read_dir(&dir).into_iter().flatten().flatten();
+        let is_dir = |entry: &std::fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_dir());
+        pending.extend(entries.filter(is_dir).map(|entry| entry.path()));
+    }
+}
+
 /// Files with their modes before, outermost first.
 pub(super) struct Unlocked(Vec<(OwnedFd, Mode)>);
 

@@ -7,7 +7,8 @@ use std::process::{Command, Stdio};
 fn copies() -> (TempDir, PathBuf, PathBuf) {
     use std::os::unix::fs::PermissionsExt as _;
     let dir =
-        tempfile::Builder::new().permissions(fs::Permissions::from_mode(0o755)).tempdir().unwrap();
+        // Not below /tmp, which is private inside: what lies there would not be looked for in the right place.
+        tempfile::Builder::new().permissions(fs::Permissions::from_mode(0o755)).tempdir_in("/var/tmp").unwrap();
     let (tests, program) = (dir.path().join("tests"), dir.path().join("helper"));
     fs::copy(std::env::current_exe().unwrap(), &tests).unwrap();
     fs::copy(helper(), &program).unwrap();
