@@ -193,6 +193,8 @@ pub struct Finished {
     /// User and system time of the command and all its children.
     pub cpu: Duration,
     pub collected: BTreeMap<PathBuf, Collected>,
+    /// An internet socket was asked for where there are none.
+    pub wanted_network: bool,
 }
 
 /// One live sandbox: the view, kept between steps. Dropping it kills everything inside.

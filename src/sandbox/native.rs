@@ -1,5 +1,6 @@
 //! Isolation on Linux.
 
+mod asked;
 mod bubblewrap;
 mod capture;
 mod check;

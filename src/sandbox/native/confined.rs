@@ -124,6 +124,8 @@ fn build(policy: Policy, places: &Places, alive: OwnedFd) -> Result<Init, String
     let layers = view.layers.iter().map(|layer| open(layer)).collect::<Result<_, _>>()?;
     let copied = copied::copy(layers, &tree, &below)?;
     let mut rules = Ruleset::empty()?;
+    let mut own: Vec<PathBuf> =
+        [&places.tree, &places.tmp, &places.home, &places.mounts].map(Clone::clone).into();
     let mut readable: BTreeSet<PathBuf> =
         policy.system.iter().filter(|item| item.link.is_none()).map(|i| i.path.clone()).collect();
     readable.extend(PROC.iter().map(|name| Path::new("/proc").join(name)));
@@ -141,7 +143,7 @@ fn build(policy: Policy, places: &Places, alive: OwnedFd) -> Result<Init, String
             }
             Access::Persistent => {
                 link(&mount.source, &mount.target)?;
-                rules = rules.may_write(&mount.source)?;
+                own.push(mount.source.clone());
             }
         }
     }
@@ -151,10 +153,10 @@ fn build(policy: Policy, places: &Places, alive: OwnedFd) -> Result<Init, String
     for name in DEVICES {
         rules = rules.may_use(&Path::new("/dev").join(name))?;
     }
-    for place in [&places.tree, &places.tmp, &places.home, &places.mounts] {
+    for place in &own {
         rules = rules.may_write(place)?;
     }
-    Init::confined(policy, copied, tree, rules, others, places)
+    Init::confined(policy, copied, tree, rules, others, places, own)
 }
 
 /// Shows a source at a target of the run's directory; elsewhere it is at its own path already.

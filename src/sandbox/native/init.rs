@@ -1,8 +1,10 @@
 //! The first process of a sandbox: builds the view, runs one command after the other, and is the
 //! only process left between them.
 
+use super::asked::Asked;
 use super::command::{Command, Started};
 use super::copied::Copied;
+use super::fork_server::socket_pair;
 use super::helper::{die_with_parent, finish};
 use super::landlock::Ruleset;
 use super::message::{Ended, Order, Policy, Report};
@@ -13,7 +15,7 @@ use super::unlock::Unlocked;
 use super::view::{Sources, Upper};
 use super::wire::Channel;
 use super::{
-    Access, Collected, End, Mount, Step, View, copied, limits, memory, network, readback, upper, view, write,
+    Access, Collected, End, Mount, Step, View, asked, copied, limits, memory, network, readback, upper, view, write,
 };
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{Mode, OFlags};
@@ -21,7 +23,7 @@ use rustix::io::Errno;
 use rustix::process::{DumpableBehavior, Pid, PidfdFlags, Signal, WaitOptions, WaitStatus};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -55,6 +57,8 @@ pub(super) struct Init {
     others: Others,
     /// Where files of steps may lie.
     tmp: PathBuf,
+    /// Where modes and times of files may be set, if this process is asked to.
+    own: Vec<PathBuf>,
     root: OwnedFd,
     tree: OwnedFd,
     ruleset: Ruleset,
@@ -119,11 +123,13 @@ impl Init {
         rules: Ruleset,
         others: Others,
         places: &Places,
+        own: Vec<PathBuf>,
     ) -> Result<Self, String> {
         let space = Space::shared(&places.dir, policy.view.limits.disk)?;
         let mut init = Self::of(policy, Written::Copy(copied), tree, rules, others)?;
         init.space = Some(space).into();
         init.tmp.clone_from(&places.tmp);
+        init.own = own;
         init.lay_changes()
     }
 
@@ -147,7 +153,7 @@ impl Init {
             .map_err(|errno| format!("prctl(DUMPABLE): {errno}"))?;
         let root = open(Path::new("/"))?;
         let (space, tmp) = (None.into(), Path::new("/tmp").into());
-        Ok(Self { policy, written, space, others, tmp, root, tree, ruleset, mounts })
+        Ok(Self { policy, written, space, others, tmp, own: Vec::new(), root, tree, ruleset, mounts })
     }
 
     fn lay_changes(self) -> Result<Self, String> {
@@ -201,11 +207,12 @@ impl Init {
             let program = step.argv.first().map(|name| name.to_string_lossy().into_owned());
             Report::NotStarted(program.unwrap_or_default(), reason)
         };
-        let started = match self.start(step, fds) {
+        let (started, mut asked) = match self.start(step, fds) {
             Ok(started) => started,
             Err(reason) => return not_started(reason),
         };
-        let end = self.watch(channel, started.child, begun + step.deadline);
+        let end = self.watch(channel, started.child, &mut asked, begun + step.deadline);
+        let wanted_network = asked.is_some_and(|asked| asked.wanted_network);
         let wall = begun.elapsed();
         self.others.kill_all();
         if let Some(reason) = started.failure() {
@@ -217,7 +224,7 @@ impl Init {
             readback::collect(&self.root, path, step.collect_limit)
         };
         let collected = step.collect.iter().map(|path| (path.clone(), read(path))).collect();
-        Report::Ended(Ended { end, wall, cpu, collected })
+        Report::Ended(Ended { end, wall, cpu, collected, wanted_network })
     }
 
     /// A command may rename a directory above the tree where that is writable, and put another tree
@@ -232,7 +239,18 @@ impl Init {
         }
     }
 
-    fn start(&self, step: &Step, fds: Vec<OwnedFd>) -> Result<Started, String> {
+    fn start(
+        &self,
+        step: &Step,
+        fds: Vec<OwnedFd>,
+    ) -> Result<(Started, Option<Asked>), String> {
+        let (questions, asking) = match self.others {
+            Others::Namespace => (None, None),
+            Others::Descendants(_) => {
+                let (ours, theirs) = socket_pair().map_err(|error| error.to_string())?;
+                (Some(ours), Some(theirs))
+            }
+        };
         let mut fds = fds.into_iter();
         let command = Command {
             step,
@@ -240,53 +258,80 @@ impl Init {
             limits: &self.policy.view.limits,
             ruleset: self.ruleset.try_clone()?,
             filter: &self.policy.filter,
+            asking,
+            others: self.others.counted(),
             stdout: fds.next().ok_or("no standard output came with the step")?,
             stderr: if step.merge_stderr { None } else { fds.next() },
             stdin: fds.next(),
         };
-        command.start()
+        let started = command.start()?;
+        let asked = questions.and_then(|questions| {
+            let listener = asked::receive(&questions)?;
+            Some(Asked::new(listener, self.own.clone()))
+        });
+        Ok((started, asked))
     }
 
     /// Waits for the command's own process and ends it when it must end. The cause that came first counts.
-fn watch(&self, channel: &Channel, child: Pid, deadline: Instant) -> End {
-    let pidfd = rustix::process::pidfd_open(child, PidfdFlags::empty());
-    let mut cause = None;
-    let mut kill_at = deadline;
-    loop {
-        if let Some(status) = reap(child) {
-            return cause.unwrap_or_else(|| ended(status));
-        }
-        let wait = kill_at.saturating_duration_since(Instant::now()).min(TICK);
-        match wait_for_news(channel, self.others.alive(), pidfd.as_ref().ok(), wait) {
-            None => {}
-            Some(News::Stop(stop)) => {
-                cause.get_or_insert(stop);
-                self.others.signal(Signal::KILL);
+    fn watch(
+        &self,
+        channel: &Channel,
+        child: Pid,
+        asked: &mut Option<Asked>,
+        deadline: Instant,
+    ) -> End {
+        let pidfd = rustix::process::pidfd_open(child, PidfdFlags::empty());
+        let mut cause = None;
+        let mut kill_at = deadline;
+        let mut looked = Instant::now();
+        loop {
+            if let Some(status) = reap(child) {
+                return cause.unwrap_or_else(|| ended(status));
             }
-            Some(News::Alone) => {
+            let wait = kill_at.min(looked + TICK).saturating_duration_since(Instant::now());
+            let sources = [
+                Some(channel.as_fd()),
+                self.others.alive().map(|alive| alive.as_fd()),
+                asked.as_ref().map(|asked| asked.listener().as_fd()),
+                pidfd.as_ref().ok().map(|pidfd| pidfd.as_fd()),
+            ];
+            let [heard, alone, question, _] = wait_for(sources, wait);
+            if alone {
                 self.others.end_with_this();
             }
-        }
-        if Instant::now() >= kill_at {
-            if cause.is_none() {
-                cause = Some(End::TimedOut);
-                self.others.signal(Signal::TERM);
-                // A stopped process sees its TERM only when it goes on.
-                self.others.signal(Signal::CONT);
-                kill_at += GRACE;
-            } else {
-                self.others.signal(Signal::KILL);
+            if let Some(asked) = asked.as_mut().filter(|_| question) {
+                asked.answer();
+            }
+            if heard {
+                match channel.receive::<Order<'_>>() {
+                    Ok(Some((Order::Stop(end), _))) => {
+                        cause.get_or_insert(end);
+                        self.others.signal(Signal::KILL);
+                    }
+                    Ok(Some(_)) => {}
+                    Ok(None) | Err(_) => self.others.end_with_this(),
+                }
+            }
+            if Instant::now() >= kill_at {
+                if cause.is_none() {
+                    cause = Some(End::TimedOut);
+                    self.others.signal(Signal::TERM);
+                    // A stopped process sees its TERM only when it goes on.
+                    self.others.signal(Signal::CONT);
+                } else {
+                    self.others.signal(Signal::KILL);
+                }
                 kill_at += GRACE;
             }
-        }
-        if cause.is_none()
-            && let Some(limit) = self.exceeded()
-        {
-            cause = Some(limit);
-            self.others.signal(Signal::KILL);
+            if looked.elapsed() >= TICK {
+                looked = Instant::now();
+                if let (None, Some(limit)) = (cause, self.exceeded()) {
+                    cause = Some(limit);
+                    self.others.signal(Signal::KILL);
+                }
+            }
         }
     }
-}
 
     /// The limit that has to be looked after and was passed.
     fn exceeded(&self) -> Option<End> {
@@ -321,36 +366,17 @@ pub(super) fn below_root(view: &View) -> BTreeSet<Vec<u8>> {
     view.mounts.iter().filter_map(below).collect()
 }
 
-/// What is heard while a command runs.
-enum News {
-    Stop(End),
-    /// The supervisor, or what must live with this process, is gone: nobody is left to serve.
-    Alone,
-}
-
-/// Waits for the child's end or a word of the supervisor.
-fn wait_for_news(
-    channel: &Channel,
-    alive: Option<&OwnedFd>,
-    pidfd: Option<&OwnedFd>,
-    wait: Duration,
-) -> Option<News> {
-    let wait = Timespec::try_from(wait).ok()?;
-    let mut fds = vec![PollFd::new(channel, PollFlags::IN)];
-    fds.extend(alive.map(|alive| PollFd::new(alive, PollFlags::IN)));
-    fds.extend(pidfd.map(|pidfd| PollFd::new(pidfd, PollFlags::IN)));
-    poll(&mut fds, Some(&wait)).ok()?;
-    if alive.is_some() && !fds[1].revents().is_empty() {
-        return Some(News::Alone);
+/// Which of these have news within a time.
+fn wait_for<const N: usize>(sources: [Option<BorrowedFd<'_>>; N], wait: Duration) -> [bool; N] {
+    let open = sources.iter().flatten();
+    let mut fds: Vec<PollFd<'_>> =
+        open.map(|fd| PollFd::from_borrowed_fd(*fd, PollFlags::IN)).collect();
+    let wait = Timespec::try_from(wait).ok();
+    if poll(&mut fds, wait.as_ref()).is_err() {
+        return [false; N];
     }
-    if fds[0].revents().is_empty() {
-        return None;
-    }
-    match channel.receive::<Order<'_>>() {
-        Ok(Some((Order::Stop(end), _))) => Some(News::Stop(end)),
-        Ok(Some(_)) => None,
-        Ok(None) | Err(_) => Some(News::Alone),
-    }
+    let mut events = fds.iter().map(PollFd::revents);
+    sources.map(|source| source.is_some() && events.next().is_some_and(|found| !found.is_empty()))
 }
 
 /// Buries every dead child; the status of `child` if it was among them.

@@ -64,6 +64,7 @@ pub(super) struct Ended {
     pub(super) wall: Duration,
     pub(super) cpu: Duration,
     pub(super) collected: BTreeMap<PathBuf, Collected>,
+    pub(super) wanted_network: bool,
 }
 
 /// A written file's bytes and executable bit.
@@ -77,7 +78,7 @@ pub(super) struct RawChanges {
 }
 
 wire_struct!(Policy { view, system, filter, way });
-wire_struct!(Ended { end, wall, cpu, collected });
+wire_struct!(Ended { end, wall, cpu, collected, wanted_network });
 wire_struct!(RawChanges { files, others });
 wire_struct!(View { layers, root, changes, mounts, limits });
 wire_struct!(Mount { source, target, access });
@@ -323,6 +324,7 @@ mod tests {
             wall: Duration::from_secs(1),
             cpu: Duration::from_millis(7),
             collected: collected.into(),
+            wanted_network: true,
         };
         check(&[Report::Ended(ended), Report::Begun, Report::Broken("why".to_owned())]);
     }

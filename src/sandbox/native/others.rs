@@ -7,6 +7,7 @@ use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::MetadataExt as _;
 
 #[derive(Debug)]
 pub(super) enum Others {
@@ -64,6 +65,20 @@ impl Others {
         match self {
             Self::Namespace => listed().collect(),
             Self::Descendants(_) => descendants().into_iter().collect(),
+        }
+    }
+
+    /// Processes that the kernel counts with a command's: in a namespace ours, else all of the user's.
+    pub(super) fn counted(&self) -> u64 {
+        match self {
+            Self::Namespace => super::limits::OURS,
+            Self::Descendants(_) => {
+                let user = rustix::process::getuid().as_raw();
+                let of_user = |pid: &i32| {
+                    fs::metadata(format!("/proc/{pid}")).is_ok_and(|dir| dir.uid() == user)
+                };
+                listed().filter(of_user).map(threads).sum()
+            }
         }
     }
 
@@ -160,6 +175,11 @@ fn descendants() -> BTreeSet<i32> {
 fn listed() -> impl Iterator<Item = i32> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+}
+
+/// Each counts.
+fn threads(pid: i32) -> u64 {
+    fs::read_dir(format!("/proc/{pid}/task")).map_or(1, |tasks| tasks.count() as u64)
 }
 
 /// The second number after the name in parentheses, which may hold anything.

@@ -7,7 +7,9 @@ use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
     SeccompRule, TargetArch, sock_filter,
 };
+use super::mounts::last_errno;
 use std::collections::BTreeMap;
+use std::os::fd::{FromRawFd as _, OwnedFd};
 
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
@@ -91,12 +93,8 @@ const OF_THE_USER: &[i64] = &[
     libc::SYS_msgctl,
     libc::SYS_mq_open,
     libc::SYS_mq_unlink,
-    libc::SYS_fchmod,
-    libc::SYS_fchmodat,
-    FCHMODAT2,
     libc::SYS_fchown,
     libc::SYS_fchownat,
-    libc::SYS_utimensat,
     libc::SYS_setxattr,
     libc::SYS_lsetxattr,
     libc::SYS_fsetxattr,
@@ -110,14 +108,13 @@ const OF_THE_USER: &[i64] = &[
 ];
 
 /// Numbers of newer calls, which are the same everywhere.
-const FCHMODAT2: i64 = 452;
+pub(super) const FCHMODAT2: i64 = 452;
 const SETXATTRAT: i64 = 463;
 const REMOVEXATTRAT: i64 = 466;
 const FILE_SETATTR: i64 = 469;
 
 #[cfg(target_arch = "x86_64")]
 const OF_THE_USER_HERE: &[i64] = &[
-    libc::SYS_chmod,
     libc::SYS_chown,
     libc::SYS_lchown,
     libc::SYS_utime,
@@ -164,7 +161,7 @@ pub(super) fn compile(alone: bool) -> Result<Vec<u8>, String> {
         .map_err(|error| error.to_string())?;
     let program: BpfProgram =
         filter.try_into().map_err(|error: seccompiler::BackendError| error.to_string())?;
-    let first = if alone { [unknown_calls(), no_sockets()].concat() } else { unknown_calls() };
+    let first = if alone { [unknown_calls(), asked()].concat() } else { unknown_calls() };
     Ok(encode(&[first, program].concat()))
 }
 
@@ -172,6 +169,31 @@ pub(super) fn compile(alone: bool) -> Result<Vec<u8>, String> {
 pub(super) fn apply(bytes: &[u8]) -> Result<(), String> {
     let filter = decode(bytes).ok_or("the system call filter is malformed")?;
     seccompiler::apply_filter(&filter).map_err(|error| error.to_string())
+}
+
+/// [`apply`], for a filter that asks: the descriptor where the questions come.
+pub(super) fn apply_asking(bytes: &[u8]) -> Result<OwnedFd, String> {
+    let filter = decode(bytes).ok_or("the system call filter is malformed")?;
+    let program = libc::sock_fprog {
+        len: u16::try_from(filter.len()).map_err(|_| "the system call filter is too long")?,
+        // Our instructions and the C ones have the same layout, which the kernel's interface fixes.
+        filter: filter.as_ptr().cast_mut().cast(),
+    };
+    #[expect(unsafe_code, reason = "no library makes a listener")]
+    // SAFETY: the program and its instructions live across the call, which reads them only; the
+    // descriptor that it returns is owned by nothing else.
+    unsafe {
+        let fd = libc::syscall(
+            libc::SYS_seccomp,
+            libc::SECCOMP_SET_MODE_FILTER,
+            libc::SECCOMP_FILTER_FLAG_NEW_LISTENER,
+            &raw const program,
+        );
+        match i32::try_from(fd) {
+            Ok(fd) if fd >= 0 => Ok(OwnedFd::from_raw_fd(fd)),
+            _ => Err(last_errno().to_string()),
+        }
+    }
 }
 
 fn denied(alone: bool) -> Result<Rules, String> {
@@ -244,18 +266,30 @@ fn unknown_calls() -> BpfProgram {
     ]
 }
 
-/// Sockets, with an answer that a log shows: a suite that needs them can be told from one that fails.
-fn no_sockets() -> BpfProgram {
+/// Calls that the first process answers: see [`super::asked`].
+const ASKED: &[i64] = &[
+    libc::SYS_socket,
+    libc::SYS_fchmod,
+    libc::SYS_fchmodat,
+    FCHMODAT2,
+    libc::SYS_utimensat,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_chmod,
+];
+
+fn asked() -> BpfProgram {
     const JUMP_EQ: u16 = 0x15;
     const RETURN: u16 = 0x06;
-    #[expect(clippy::cast_possible_truncation, reason = "a small number")]
-    const SOCKET: u32 = libc::SYS_socket as u32;
-    let down = libc::SECCOMP_RET_ERRNO | libc::ENETDOWN.cast_unsigned();
-    // The call's number is loaded still.
-    vec![
-        sock_filter { code: JUMP_EQ, jt: 0, jf: 1, k: SOCKET },
-        sock_filter { code: RETURN, jt: 0, jf: 0, k: down },
-    ]
+    let one = |call: &i64| {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "small")]
+        let call = *call as u32;
+        // The call's number is loaded still.
+        [
+            sock_filter { code: JUMP_EQ, jt: 0, jf: 1, k: call },
+            sock_filter { code: RETURN, jt: 0, jf: 0, k: libc::SECCOMP_RET_USER_NOTIF },
+        ]
+    };
+    ASKED.iter().flat_map(one).collect()
 }
 
 fn encode(program: &[sock_filter]) -> Vec<u8> {

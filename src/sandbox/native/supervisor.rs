@@ -131,14 +131,14 @@ impl Live {
         let total: u64 = streams.iter().map(|stream| stream.total).sum();
         let [stdout, stderr] = streams.map(Stream::finish);
         match report {
-            Report::Ended(Ended { mut end, wall, cpu, mut collected }) => {
+            Report::Ended(Ended { mut end, wall, cpu, mut collected, wanted_network }) => {
                 // Whether the command ended before it was told to must not depend on timing.
                 if total > self.limits.output && matches!(end, End::Exited(_) | End::Signalled(_)) {
                     end = End::OutputLimit;
                 }
                 let told = |(inside, name)| Some((name, collected.remove(&inside)?));
                 let collected = names.into_iter().filter_map(told).collect();
-                Ok(Finished { end, stdout, stderr, wall, cpu, collected })
+                Ok(Finished { end, stdout, stderr, wall, cpu, collected, wanted_network })
             }
             Report::NotStarted(program, reason) => Err(Error::NotStarted { program, reason }),
             Report::NotWritten(path, reason) => Err(Error::NotWritten { path, reason }),
