@@ -34,6 +34,36 @@ pub enum Tier {
     C,
 }
 
+impl Tier {
+    /// What it cannot do that the strongest does, one sentence each.
+    pub fn lacks(self) -> &'static [&'static str] {
+        match self {
+            Self::A => &[],
+            Self::B => &[
+                "what is written over is copied into memory before every run, which large trees and caches feel",
+                "a command that fills its disk, or makes too many files, is ended and not told that it is full",
+                "files of other owners can be written over in the copy",
+            ],
+            Self::C => &[
+                "there is no network, not even a loopback interface: a suite that needs one is refused",
+                "the tree is at another path than the original, so that editable installs and whatever names \
+                 its own path do not find it",
+                "the process list, names and times of the machine's files, and the user's name can be learnt as \
+                 far as paths are known; contents, environments and listings cannot",
+                "there are no terminals, no shared memory of POSIX or System V, no /proc of a process, no named \
+                 Unix sockets: Python's multiprocessing pools and queues do not work",
+                "installed copies of the repository's own packages cannot be hidden: a repository that has some \
+                 is refused",
+                "the limit on processes counts all of the user's",
+                "the limit on what is written is looked after a few times a second, on a disk of others too",
+                "should helper and first process of a run both be killed from outside at once, its commands live \
+                 on",
+                "every tree and cache is copied to disk before every run",
+            ],
+        }
+    }
+}
+
 /// Strongest first.
 pub const TIERS: [Tier; 3] = [Tier::A, Tier::B, Tier::C];
 
