@@ -58,11 +58,7 @@ pub struct Arguments {
 
 impl Arguments {
     pub fn flags(&self) -> Flags {
-        Flags {
-            state_dir: self.state_dir.clone(),
-            sandbox: self.sandbox,
-            verbose: self.verbose,
-        }
+        Flags { state_dir: self.state_dir.clone(), sandbox: self.sandbox, verbose: self.verbose }
     }
 }
 

@@ -38,9 +38,9 @@ use super::{
     Step, Tier, Unavailable, View,
 };
 use message::Way;
-use translate::{Slots, Translation};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use translate::{Slots, Translation};
 
 pub(super) use supervisor::Live;
 pub(super) use talk::Talk;

@@ -107,7 +107,7 @@ impl Asked {
 
     fn set_mode(&self, call: &Call, file: &OwnedFd, mode: u64) -> Result<(), Errno> {
         self.check(call, file)?;
-        #[expect(clippy::cast_possible_truncation, reason = "nine bits")]
+        #[allow(clippy::cast_possible_truncation, reason = "nine bits")]
         let mode = Mode::from_raw_mode((mode & 0o777) as u32);
         match rustix::fs::chmod(by_number(file), mode) {
             // As for a link itself.

@@ -25,9 +25,20 @@ pub(super) const FLOOR: i64 = 6;
 
 /// Files of `/proc` that name no process.
 const PROC: &[&str] = &[
-    "cpuinfo", "meminfo", "stat", "loadavg", "uptime", "version", "filesystems", "vmstat",
-    "sys/vm/overcommit_memory", "sys/vm/max_map_count", "sys/kernel/osrelease",
-    "sys/kernel/pid_max", "sys/kernel/cap_last_cap", "sys/kernel/random/boot_id",
+    "cpuinfo",
+    "meminfo",
+    "stat",
+    "loadavg",
+    "uptime",
+    "version",
+    "filesystems",
+    "vmstat",
+    "sys/vm/overcommit_memory",
+    "sys/vm/max_map_count",
+    "sys/kernel/osrelease",
+    "sys/kernel/pid_max",
+    "sys/kernel/cap_last_cap",
+    "sys/kernel/random/boot_id",
 ];
 const DEVICES: &[&str] = &["null", "zero", "full", "random", "urandom"];
 const PROCESSORS: &str = "/sys/devices/system/cpu";

@@ -67,9 +67,8 @@ pub(super) fn copy(
         Copy { target: target.as_fd(), skip, links: BTreeMap::new(), entries: BTreeMap::new() };
     for (index, layer) in layers.iter().enumerate().rev() {
         copy.links.clear();
-        copy.layer(index, layer).map_err(|(path, errno)| {
-            format!("copy {}: {errno}", String::from_utf8_lossy(&path))
-        })?;
+        copy.layer(index, layer)
+            .map_err(|(path, errno)| format!("copy {}: {errno}", String::from_utf8_lossy(&path)))?;
     }
     let entries = copy.entries;
     Ok(Copied { layers, entries })

@@ -2,11 +2,11 @@
 //! Helpers are forks of the fork server, which does the shedding once.
 
 use super::fork_server::Begin;
-use super::{bubblewrap, confined, init};
 use super::message::{Policy, Report, Way};
 use super::mounts::last_errno;
 use super::view::Sources;
 use super::wire::Channel;
+use super::{bubblewrap, confined, init};
 use rustix::fs::{Mode, OFlags};
 use rustix::process::{DumpableBehavior, Pid, PidfdFlags, Signal, WaitOptions};
 use rustix::thread::UnshareFlags;

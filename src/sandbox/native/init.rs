@@ -15,7 +15,8 @@ use super::unlock::Unlocked;
 use super::view::{Sources, Upper};
 use super::wire::Channel;
 use super::{
-    Access, Collected, End, Mount, Step, View, asked, copied, limits, memory, network, readback, upper, view, write,
+    Access, Collected, End, Mount, Step, View, asked, copied, limits, memory, network, readback,
+    upper, view, write,
 };
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{Mode, OFlags};
@@ -153,7 +154,18 @@ impl Init {
             .map_err(|errno| format!("prctl(DUMPABLE): {errno}"))?;
         let root = open(Path::new("/"))?;
         let (space, tmp) = (None.into(), Path::new("/tmp").into());
-        Ok(Self { policy, written, space, others, tmp, own: Vec::new(), root, tree, ruleset, mounts })
+        Ok(Self {
+            policy,
+            written,
+            space,
+            others,
+            tmp,
+            own: Vec::new(),
+            root,
+            tree,
+            ruleset,
+            mounts,
+        })
     }
 
     fn lay_changes(self) -> Result<Self, String> {
@@ -196,10 +208,14 @@ impl Init {
         if let Err(reason) = self.tree_is_in_place() {
             return Report::NotWritten(self.policy.view.root.display().to_string(), reason);
         }
-        let written =
-            write::files(&self.tmp, &step.files).and_then(|()| write::lay(&self.tree, &step.changes));
+        let written = write::files(&self.tmp, &step.files)
+            .and_then(|()| write::lay(&self.tree, &step.changes));
         if let Err((path, reason)) = written {
             return Report::NotWritten(path, reason);
+        }
+        if self.is_full() {
+            let place = self.tmp.display().to_string();
+            return Report::NotWritten(place, "the limit on what is written is reached".into());
         }
         let begun = Instant::now();
         let cpu_before = children_cpu();
@@ -211,9 +227,13 @@ impl Init {
             Ok(started) => started,
             Err(reason) => return not_started(reason),
         };
-        let end = self.watch(channel, started.child, &mut asked, begun + step.deadline);
+        let mut end = self.watch(channel, started.child, &mut asked, begun + step.deadline);
         let wanted_network = asked.is_some_and(|asked| asked.wanted_network);
         let wall = begun.elapsed();
+        // Whether it was seen in time must not matter.
+        if matches!(end, End::Exited(_) | End::Signalled(_)) && self.is_full() {
+            end = End::OutOfDisk;
+        }
         self.others.kill_all();
         if let Some(reason) = started.failure() {
             return not_started(reason);
@@ -239,11 +259,7 @@ impl Init {
         }
     }
 
-    fn start(
-        &self,
-        step: &Step,
-        fds: Vec<OwnedFd>,
-    ) -> Result<(Started, Option<Asked>), String> {
+    fn start(&self, step: &Step, fds: Vec<OwnedFd>) -> Result<(Started, Option<Asked>), String> {
         let (questions, asking) = match self.others {
             Others::Namespace => (None, None),
             Others::Descendants(_) => {
@@ -338,10 +354,14 @@ impl Init {
         if memory::exceeds(self.policy.view.limits.memory, || self.others.pids()) {
             Some(End::OutOfMemory)
         } else {
-            let mut space = self.space.borrow_mut();
-            let exceeded = space.as_mut().is_some_and(|space| space.exceeded(|| self.others.pids()));
-            exceeded.then_some(End::OutOfDisk)
+            self.is_full().then_some(End::OutOfDisk)
         }
+    }
+
+    /// Whether more was written than may be, where nothing else tells a command so.
+    fn is_full(&self) -> bool {
+        let mut space = self.space.borrow_mut();
+        space.as_mut().is_some_and(|space| space.exceeded(|| self.others.pids()))
     }
 }
 

@@ -14,7 +14,6 @@ const OPEN_FILES: u64 = 8192;
 
 /// Limits the calling process, which is about to become the command. `ours`: processes that count and are
 /// not the command's.
-
 pub(super) fn apply(limits: &Limits, ours: u64, deadline: Duration) -> Result<(), String> {
     // The wall clock ends a run; this ends what a lost supervisor could not.
     let cores = rustix::thread::sched_getaffinity(None).map_or(1, |cores| cores.count().into());

@@ -2,7 +2,8 @@
 
 use super::supervisor::Live;
 use super::{
-    Access, Cancel, End, Error, Limits, Machine, Mount, Step, Tier, Unavailable, View, helper, landlock,
+    Access, Cancel, End, Error, Limits, Machine, Mount, Step, Tier, Unavailable, View, helper,
+    landlock,
 };
 use crate::tree::Changes;
 use std::collections::BTreeMap;
@@ -146,10 +147,7 @@ fn explain(tier: Tier, reason: &str) -> Unavailable {
     } else {
         "This machine cannot isolate untrusted code natively, and running it without isolation is refused"
     };
-    Unavailable {
-        reason: format!("{name} does not work here: {reason}"),
-        fix: fix.into(),
-    }
+    Unavailable { reason: format!("{name} does not work here: {reason}"), fix: fix.into() }
 }
 
 fn kernel() -> Option<(u32, u32)> {
@@ -163,9 +161,10 @@ pub(super) fn inside(tier: &OsStr) -> ! {
     let mut secret = Vec::new();
     let read = std::io::stdin().read_to_end(&mut secret);
     let has_namespaces = tier != "C";
-    let code = match read.map_err(|error| error.to_string()).and_then(|_| {
-        examine(Path::new(OsStr::from_bytes(&secret)), has_namespaces)
-    }) {
+    let code = match read
+        .map_err(|error| error.to_string())
+        .and_then(|_| examine(Path::new(OsStr::from_bytes(&secret)), has_namespaces))
+    {
         Ok(()) => 0,
         Err(reason) => {
             writeln!(std::io::stdout(), "{reason}").ok();

@@ -3,11 +3,11 @@
 //! A deny list: what runs is other people's build and test tools, and an allow list breaks them.
 //! Compiled once by the supervisor; the bytes travel with the policy.
 
+use super::mounts::last_errno;
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
     SeccompRule, TargetArch, sock_filter,
 };
-use super::mounts::last_errno;
 use std::collections::BTreeMap;
 use std::os::fd::{FromRawFd as _, OwnedFd};
 
@@ -114,13 +114,8 @@ const REMOVEXATTRAT: i64 = 466;
 const FILE_SETATTR: i64 = 469;
 
 #[cfg(target_arch = "x86_64")]
-const OF_THE_USER_HERE: &[i64] = &[
-    libc::SYS_chown,
-    libc::SYS_lchown,
-    libc::SYS_utime,
-    libc::SYS_utimes,
-    libc::SYS_futimesat,
-];
+const OF_THE_USER_HERE: &[i64] =
+    &[libc::SYS_chown, libc::SYS_lchown, libc::SYS_utime, libc::SYS_utimes, libc::SYS_futimesat];
 #[cfg(not(target_arch = "x86_64"))]
 const OF_THE_USER_HERE: &[i64] = &[];
 
@@ -153,7 +148,6 @@ const SOCKETS: &[i32] = &[libc::AF_UNIX, libc::AF_INET, libc::AF_INET6, libc::AF
 
 /// The filter as the bytes of its instructions. `alone`: nothing but it and Landlock keeps a command
 /// from other processes and files of the same user.
-
 pub(super) fn compile(alone: bool) -> Result<Vec<u8>, String> {
     let arch: TargetArch = std::env::consts::ARCH.try_into().map_err(|error| format!("{error}"))?;
     let refusal = SeccompAction::Errno(libc::EPERM.cast_unsigned());

@@ -57,7 +57,10 @@ impl Space {
             let before = of_disk(&fd);
             Ok((fd, before))
         });
-        Ok(Self { place: Place::Own(places.collect::<Result<_, String>>()?), limit: limited(limit) })
+        Ok(Self {
+            place: Place::Own(places.collect::<Result<_, String>>()?),
+            limit: limited(limit),
+        })
     }
 
     pub(super) fn shared(dir: &Path, limit: u64) -> Result<Self, String> {

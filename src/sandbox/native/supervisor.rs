@@ -68,12 +68,8 @@ impl Live {
             ready: false,
             translation,
         };
-        let policy = Policy {
-            view,
-            system: machine.system.clone(),
-            filter: machine.filter.clone(),
-            way,
-        };
+        let policy =
+            Policy { view, system: machine.system.clone(), filter: machine.filter.clone(), way };
         live.send(&policy, &[])?;
         Ok(live)
     }

@@ -53,7 +53,7 @@ impl Slots {
 
     pub(super) fn take(self: &Arc<Self>) -> Slot {
         let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
-        let number = (0..).find(|number| !taken.contains(number)).unwrap_or(0);
+        let number = (0..=taken.len()).find(|number| !taken.contains(number)).unwrap_or(0);
         taken.insert(number);
         Slot { slots: Arc::clone(self), number }
     }
@@ -173,15 +173,12 @@ impl Translation {
                     && bytes[at..].starts_with(from)
                     && bytes.get(at + from.len()).is_none_or(|next| !continues(*next))
             });
-            match found {
-                Some((from, to)) => {
-                    out.extend_from_slice(to.as_os_str().as_bytes());
-                    at += from.as_os_str().len();
-                }
-                None => {
-                    out.push(bytes[at]);
-                    at += 1;
-                }
+            if let Some((from, to)) = found {
+                out.extend_from_slice(to.as_os_str().as_bytes());
+                at += from.as_os_str().len();
+            } else {
+                out.push(bytes[at]);
+                at += 1;
             }
         }
         OsString::from_vec(out)
