@@ -1,7 +1,8 @@
 //! Runs commands on a copy under limits: the only place that starts processes.
 //!
 //! A command sees a tree that is an overlay on frozen layers, the machine's programs read-only, a
-//! loopback interface, and nothing else; it has no rights and cannot get any. The work is done by
+//! loopback interface, and nothing else; it has no rights and cannot get any. Weaker tiers, for machines
+//! that do not allow that, say what they lack ([`Tier::lacks`]). The work is done by
 //! helpers: this program started once more with an empty environment, and forked for each sandbox. A
 //! helper enters new namespaces and starts the first process of a new process list, which builds the
 //! view and runs the steps. A socket joins it to the supervisor; when that closes, for whatever

@@ -30,6 +30,7 @@ mod translate;
 mod unlock;
 mod upper;
 mod view;
+mod watch;
 mod wire;
 mod write;
 

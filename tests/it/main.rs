@@ -33,6 +33,7 @@ mod solver;
 mod store;
 mod support;
 mod tidy;
+mod tiers;
 mod untouched;
 mod warm;
 mod workspace;

@@ -11,11 +11,11 @@ use super::message::Policy;
 use super::others::{Others, adopt_orphans, kill_descendants};
 use super::translate::{Places, Slots};
 use super::wire::Channel;
-use super::{Access, Unavailable, copied, landlock};
+use super::{Access, Unavailable, copied, landlock, write};
 use rustix::process::PidfdFlags;
 use std::collections::BTreeSet;
 use std::fs;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -144,17 +144,16 @@ fn build(policy: Policy, places: &Places, alive: OwnedFd) -> Result<Init, String
     for mount in &view.mounts {
         match mount.access {
             Access::Scratch => {
-                make_dirs(&mount.target)?;
-                let target = open(&mount.target)?;
+                let target = make_dir(places, &mount.target)?;
                 copied::copy(vec![open(&mount.source)?], target, &BTreeSet::new())?;
             }
             Access::ReadOnly => {
-                link(&mount.source, &mount.target)?;
+                link(places, &mount.source, &mount.target)?;
                 readable.insert(mount.source.clone());
             }
             Access::Persistent => {
-                link(&mount.source, &mount.target)?;
-                own.push(mount.source.clone());
+                link(places, &mount.source, &mount.target)?;
+                own.push(fs::canonicalize(&mount.source).map_err(|error| error.to_string())?);
             }
         }
     }
@@ -171,15 +170,21 @@ fn build(policy: Policy, places: &Places, alive: OwnedFd) -> Result<Init, String
 }
 
 /// Shows a source at a target of the run's directory; elsewhere it is at its own path already.
-fn link(source: &Path, target: &Path) -> Result<(), String> {
-    if source == target {
+fn link(places: &Places, source: &Path, target: &Path) -> Result<(), String> {
+    let Some((parent, name)) = target.parent().zip(target.file_name()).filter(|_| source != target)
+    else {
         return Ok(());
-    }
-    make_dirs(target.parent().unwrap_or(Path::new("/")))?;
-    std::os::unix::fs::symlink(source, target)
-        .map_err(|error| format!("link {}: {error}", target.display()))
+    };
+    let parent = make_dir(places, parent)?;
+    rustix::fs::symlinkat(source, parent, name)
+        .map_err(|errno| format!("link {}: {errno}", target.display()))
 }
 
-fn make_dirs(dir: &Path) -> Result<(), String> {
-    fs::create_dir_all(dir).map_err(|error| format!("make {}: {error}", dir.display()))
+/// A directory of the run's, made where it is missing. Never through a link: what the tree holds, and
+/// what is shown already, may lead out of it.
+fn make_dir(places: &Places, dir: &Path) -> Result<OwnedFd, String> {
+    let named = |reason: &dyn std::fmt::Display| format!("make {}: {reason}", dir.display());
+    let below = dir.strip_prefix(&places.dir).map_err(|error| named(&error))?;
+    let root = super::view::open_dir(&places.dir)?;
+    write::make_dirs(root.as_fd(), below).map_err(|errno| named(&errno))
 }

@@ -96,16 +96,25 @@ impl Translation {
         all.add(HOME.into(), places.home.clone());
         let mut order: Vec<&Mount> = view.mounts.iter().collect();
         order.sort_by_key(|mount| &mount.target);
-        let mut mounts = Vec::new();
+        let (mut mounts, mut linked) = (Vec::new(), Vec::<PathBuf>::new());
         for (index, mount) in order.into_iter().enumerate() {
             let Mount { source, target, access } = mount.clone();
             let inside = all.path(&target);
-            let at = if inside != target {
+            let at = if linked.iter().any(|above| target.starts_with(above)) {
+                // Seen through the link above it, unless it is another thing than what is there.
+                refuse_other(mount)?;
+                source.clone()
+            } else if inside != target {
+                if access != Access::Scratch {
+                    linked.push(target);
+                }
                 inside
             } else if source == target && access != Access::Scratch {
                 target
             } else {
-                refuse_mask(mount)?;
+                if mount.target.exists() {
+                    refuse_other(mount)?;
+                }
                 let at = match access {
                     Access::Scratch => places.mounts.join(index.to_string()),
                     Access::ReadOnly | Access::Persistent => source.clone(),
@@ -191,8 +200,8 @@ fn continues(byte: u8) -> bool {
 }
 
 /// What is shown in place of something that a command would see otherwise cannot be had.
-fn refuse_mask(mount: &Mount) -> Result<(), Error> {
-    if mount.source == mount.target || !mount.target.exists() {
+fn refuse_other(mount: &Mount) -> Result<(), Error> {
+    if mount.source == mount.target && mount.access != Access::Scratch {
         return Ok(());
     }
     Err(Error::View(format!(

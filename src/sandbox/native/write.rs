@@ -89,7 +89,8 @@ fn stamp(before: Option<i64>) -> Timespec {
     }
 }
 
-fn make_dirs(root: BorrowedFd<'_>, path: &Path) -> Result<OwnedFd, Errno> {
+/// A directory below another, made where it is missing.
+pub(super) fn make_dirs(root: BorrowedFd<'_>, path: &Path) -> Result<OwnedFd, Errno> {
     match open_dir(root, path, BENEATH) {
         Err(Errno::NOENT) => {
             let (parent, name) =

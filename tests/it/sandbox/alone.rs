@@ -171,3 +171,27 @@ fn a_view_that_hides_something_is_refused() {
     let refused = sandbox().open(&world.view).unwrap_err().to_string();
     assert!(refused.contains("tier C cannot hide /usr/bin/env"), "{refused}");
 }
+
+/// What the tree holds may lead out of it, and what is shown through a link is the original.
+#[test]
+fn no_place_for_a_mount_is_made_outside() {
+    use ssr_mcp::sandbox::{Access, Mount};
+    if not_asked() {
+        return;
+    }
+    for access in [Access::ReadOnly, Access::Scratch, Access::Persistent] {
+        let mut world = World::new(&[]);
+        let (outside, source) = (world.outside("outside"), world.outside("source"));
+        fs::create_dir(&outside).unwrap();
+        fs::create_dir(&source).unwrap();
+        std::os::unix::fs::symlink(&outside, world.base().join("out")).unwrap();
+        let below = Path::new(ROOT).join("out/below/it");
+        world.view.mounts.push(Mount { source: source.clone(), target: below, access });
+        assert!(sandbox().open(&world.view).is_err(), "{access:?} through a link of the tree");
+        let (venv, hidden) = (Path::new(ROOT).join(".venv"), Path::new(ROOT).join(".venv/hidden"));
+        let shown = Mount { source: outside.clone(), target: venv, access: Access::ReadOnly };
+        world.view.mounts = vec![shown, Mount { source, target: hidden, access }];
+        assert!(sandbox().open(&world.view).is_err(), "{access:?} in what is shown");
+        assert_eq!(fs::read_dir(&outside).unwrap().count(), 0, "{access:?} made something");
+    }
+}

@@ -72,7 +72,7 @@ fn without_namespaces_and_bubblewrap_it_is_the_third_tier_or_none() {
     let words = ["unshare(NEWUSER)", "bubblewrap is not on the PATH"];
     check(&[libc::SYS_unshare], &Choice::default(), without_namespaces(), &words);
     if let Some(choice) = with_bubblewrap() {
-        let words = ["The native sandbox", "The sandbox in bubblewrap", "bwrap: "];
+        let words = ["The native sandbox", "The sandbox in bubblewrap"];
         check(&[libc::SYS_mount], &choice, without_namespaces(), &words);
     }
 }
