@@ -78,7 +78,13 @@ fn the_same_bug_is_made_in_every_tier_and_its_result_says_which() {
     let arguments = ["inject", ".", "--seed", "7", "--strategy", "removal", "--json", "--sandbox"];
     let home = Home::new();
     home.copy_example("ledger");
-    let inject = |tier| answer(home.binary().args(arguments).arg(tier)).0;
+    // Each with a state of its own: a bug that is known is not made again.
+    let inject = |tier| {
+        answer(
+            home.binary().args(arguments).arg(tier).arg("--state-dir").arg(home.root().join(tier)),
+        )
+        .0
+    };
     let first = inject("A");
     assert_eq!((&first["valid"], &first["report"]["sandbox"]), (&true.into(), &"A".into()));
     if Path::new("/usr/bin/bwrap").exists() {
@@ -133,19 +139,16 @@ fn doctor_says_what_a_tier_lacks_and_why_no_better_one_is_there() {
 #[test]
 fn a_suite_that_needs_a_network_is_refused_where_there_is_none() {
     let Some(place) = Place::new() else { return };
-    fs::create_dir(place.repo()).unwrap();
-    fs::write(place.repo().join("calc.py"), "def add(a, b):\n    return a + b\n").unwrap();
+    let ledger = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/ledger");
+    copy(&ledger, &place.repo());
     let test = "import socket, unittest
-import calc
 class T(unittest.TestCase):
-    def test_add(self):
-        self.assertEqual(calc.add(1, 2), 3)
     def test_serves(self):
         socket.create_server(('127.0.0.1', 0)).close()
 ";
-    fs::write(place.repo().join("test_calc.py"), test).unwrap();
+    fs::write(place.repo().join("tests/test_serves.py"), test).unwrap();
     let (told, _) = answer(&mut place.command(&["inject", "repo", "--json", "--sandbox", "C"]));
     let error = told["error"].as_str().unwrap_or_default().to_owned();
     assert!(error.contains("tier C does not have") && error.contains("test_serves"), "{told}");
-    assert!(!error.contains("test_add"), "{error}");
+    assert!(error.contains("1 of them fail"), "{error}");
 }
