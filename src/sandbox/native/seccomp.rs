@@ -107,6 +107,11 @@ const OF_THE_USER: &[i64] = &[
     libc::SYS_inotify_add_watch,
 ];
 
+/// Requests that an owner may make of a file that is open for reading: flags, project, version,
+/// encryption, verity.
+const OF_FILES: &[u64] =
+    &[0x4008_6602, 0x4004_6602, 0x401c_5820, 0x4008_7602, 0x4004_7602, 0x800c_6613, 0x4080_6685];
+
 /// Numbers of newer calls, which are the same everywhere.
 pub(super) const FCHMODAT2: i64 = 452;
 const SETXATTRAT: i64 = 463;
@@ -221,6 +226,11 @@ fn deny_the_user_s_own(rules: &mut Rules) -> Result<(), String> {
     for (call, argument) in OF_OTHERS {
         rules.insert(*call, vec![rule(vec![condition(*argument, SeccompCmpOp::Ne, 0)?])?]);
     }
+    let mut ioctls = rules.remove(&libc::SYS_ioctl).unwrap_or_default();
+    for request in OF_FILES {
+        ioctls.push(rule(vec![condition(1, SeccompCmpOp::Eq, *request)?])?);
+    }
+    rules.insert(libc::SYS_ioctl, ioctls);
     let not_pairs = condition(0, SeccompCmpOp::Ne, u64::from(libc::AF_UNIX.cast_unsigned()))?;
     rules.insert(libc::SYS_socketpair, vec![rule(vec![not_pairs])?]);
     Ok(())
