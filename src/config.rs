@@ -9,6 +9,7 @@ mod tests;
 pub use environment::Environment;
 
 use crate::runner::Machine;
+use crate::sandbox::{Choice, Tier};
 use crate::syntax::GrammarSource;
 use std::path::{Path, PathBuf};
 
@@ -17,6 +18,8 @@ use std::path::{Path, PathBuf};
 pub struct Flags {
     /// `--state-dir`: the parent of all workspaces' state directories.
     pub state_dir: Option<PathBuf>,
+    /// `--sandbox`: this tier or none.
+    pub sandbox: Option<Tier>,
     /// `-v` given so many times.
     pub verbose: u8,
 }
@@ -38,6 +41,8 @@ pub struct Config {
     pub grammars: Vec<GrammarSource>,
     /// The program that runs: the sandbox starts it anew as its helper.
     pub program: PathBuf,
+    /// What the sandbox is chosen from.
+    pub sandbox: Choice,
     state_root: Option<PathBuf>,
     machine: Option<Machine>,
 }
@@ -95,6 +100,7 @@ impl Config {
             (_, _) => "info,ssr_mcp=debug".to_owned(),
         };
         let program = environment.program.clone();
+        let sandbox = Choice { only: flags.sandbox, path: environment.path_list("PATH") };
         Ok(Self {
             cwd,
             cores: cores.max(1),
@@ -103,6 +109,7 @@ impl Config {
             log,
             grammars,
             program,
+            sandbox,
             state_root,
             machine,
         })

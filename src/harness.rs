@@ -25,6 +25,7 @@ use crate::verdict::Verdicts;
 use crate::workspace::Base;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
@@ -52,6 +53,8 @@ pub struct Harness {
     /// Held while the baseline is measured.
     measuring: Mutex<()>,
     spent: Mutex<Spent>,
+    /// Whether a run asked for a network where there is none.
+    wanted_network: AtomicBool,
 }
 
 /// What all runs of a harness took.
@@ -99,6 +102,12 @@ pub enum Error {
     DiskFull { path: PathBuf },
     #[error("the tests give no verdict on the untouched repository: {0}")]
     Baseline(String),
+    #[error(
+        "the tests ask for a network, which tier {tier:?} does not have, not even a loopback interface, and \
+         {failing} of them fail (first: {first}); use a machine where tier A or B works, for which \
+         `ssr-mcp doctor` says what this one lacks, or leave these tests out with --test-command and --report"
+    )]
+    NeedsNetwork { tier: Tier, failing: usize, first: String },
     #[error("an instrument of ours failed in the sandbox: {0}")]
     Instrument(String),
     #[error("cancelled")]
@@ -209,7 +218,7 @@ impl Harness {
                 .map_err(Error::io("give to the sandbox", &empty))?;
         }
         let caches = caches::Caches::open(
-            state.join("caches").join(&baseline::key(&base, &runner)[..24]),
+            state.join("caches").join(&baseline::key(&base, &runner, sandbox.tier())[..24]),
             runner.tools().caches.clone(),
             base.root.clone(),
             sandbox.owner(),
@@ -231,6 +240,7 @@ impl Harness {
             baseline: OnceLock::new(),
             measuring: Mutex::new(()),
             spent: Mutex::default(),
+            wanted_network: AtomicBool::new(false),
         })
     }
 

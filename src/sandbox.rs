@@ -1,7 +1,8 @@
 //! Runs commands on a copy under limits: the only place that starts processes.
 //!
 //! A command sees a tree that is an overlay on frozen layers, the machine's programs read-only, a
-//! loopback interface, and nothing else; it has no rights and cannot get any. The work is done by
+//! loopback interface, and nothing else; it has no rights and cannot get any. Weaker tiers, for machines
+//! that do not allow that, say what they lack ([`Tier::lacks`]). The work is done by
 //! helpers: this program started once more with an empty environment, and forked for each sandbox. A
 //! helper enters new namespaces and starts the first process of a new process list, which builds the
 //! view and runs the steps. A socket joins it to the supervisor; when that closes, for whatever
@@ -21,21 +22,71 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// How strongly a run was isolated; written in every result. Tiers B and C come later.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+/// How strongly a run was isolated, strongest first; written in every result.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
+)]
 pub enum Tier {
     /// Native namespaces, overlay, Landlock, seccomp.
     A,
+    /// The same view made by bubblewrap, with copies in memory for the overlay; Landlock, seccomp.
+    B,
+    /// Landlock, seccomp and resource limits alone: no network, no view of the tree's own.
+    C,
+}
+
+impl Tier {
+    /// What it cannot do that the strongest does, one sentence each.
+    pub fn lacks(self) -> &'static [&'static str] {
+        match self {
+            Self::A => &[],
+            Self::B => &[
+                "what is written over is copied into memory before every run, which large trees and caches feel",
+                "a command that fills its disk, or makes too many files, is ended and not told that it is full",
+                "files of other owners can be written over in the copy",
+            ],
+            Self::C => &[
+                "there is no network, not even a loopback interface: a suite that needs one is refused",
+                "the tree is at another path than the original, so that editable installs and whatever names \
+                 its own path do not find it",
+                "the process list, names and times of the machine's files, and the user's name can be learnt as \
+                 far as paths are known; contents, environments and listings cannot",
+                "there are no terminals, no shared memory of POSIX or System V, no /proc of a process, no named \
+                 Unix sockets: Python's multiprocessing pools and queues do not work",
+                "installed copies of the repository's own packages cannot be hidden: a repository that has some \
+                 is refused",
+                "the limit on processes counts all of the user's",
+                "the limit on what is written is looked after a few times a second, on a disk of others too",
+                "should helper and first process of a run both be killed from outside at once, its commands live \
+                 on",
+                "every tree and cache is copied to disk before every run",
+            ],
+        }
+    }
+}
+
+/// Strongest first.
+pub const TIERS: [Tier; 3] = [Tier::A, Tier::B, Tier::C];
+
+/// What a sandbox is chosen from.
+#[derive(Clone, Debug, Default)]
+pub struct Choice {
+    /// This tier or none.
+    pub only: Option<Tier>,
+    /// Directories where bubblewrap is looked for.
+    pub path: Vec<PathBuf>,
 }
 
 /// A sandbox that the functional probe found to work on this machine. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Sandbox {
     machine: Arc<native::Machine>,
+    /// Why no better tier was taken.
+    better: Arc<[(Tier, Unavailable)]>,
 }
 
-/// Why no tier works here, and what to do about it.
-#[derive(Debug, thiserror::Error)]
+/// Why a tier, or any, does not work here, and what to do about it.
+#[derive(Clone, Debug, thiserror::Error)]
 #[error("{reason}. {fix}")]
 pub struct Unavailable {
     pub reason: String,
@@ -141,6 +192,9 @@ pub enum End {
     Signalled(i32),
     TimedOut,
     OutOfMemory,
+    /// More was written than allowed. Where one file system holds all that is written, the command is
+    /// told instead that this is full.
+    OutOfDisk,
     OutputLimit,
     Cancelled,
 }
@@ -170,6 +224,8 @@ pub struct Finished {
     /// User and system time of the command and all its children.
     pub cpu: Duration,
     pub collected: BTreeMap<PathBuf, Collected>,
+    /// An internet socket was asked for where there are none.
+    pub wanted_network: bool,
 }
 
 /// One live sandbox: the view, kept between steps. Dropping it kills everything inside.
@@ -252,11 +308,29 @@ impl Sandbox {
 
     /// [`probe`](Self::probe) with another program as the helper: one whose `main` begins with [`helper_main`].
     pub fn probe_with(helper: &Path, scratch: &Path) -> Result<Self, Unavailable> {
-        native::Machine::probe(helper, scratch).map(|machine| Self { machine })
+        Self::choose(helper, scratch, &Choice::default())
+    }
+
+    /// [`probe_with`](Self::probe_with) some choice: the best tier that works, or the one that is asked
+    /// for.
+    pub fn choose(helper: &Path, scratch: &Path, choice: &Choice) -> Result<Self, Unavailable> {
+        let mut refused = Vec::new();
+        for tier in TIERS.into_iter().filter(|tier| choice.only.is_none_or(|only| only == *tier)) {
+            match native::Machine::probe(tier, helper, scratch, &choice.path) {
+                Ok(machine) => return Ok(Self { machine, better: refused.into() }),
+                Err(refusal) => refused.push((tier, refusal)),
+            }
+        }
+        Err(none_of(refused))
     }
 
     pub fn tier(&self) -> Tier {
-        Tier::A
+        self.machine.tier
+    }
+
+    /// The better tiers, and why each does not work here. Empty where one was asked for.
+    pub fn better(&self) -> &[(Tier, Unavailable)] {
+        &self.better
     }
 
     /// Which uid and gid files of a base must have: `Some` when started as root.
@@ -268,12 +342,32 @@ impl Sandbox {
     pub fn open(&self, view: &View) -> Result<Session, Error> {
         let mut live = native::Live::start(&self.machine, view)?;
         live.wait_ready()?;
-        Ok(Session { live, root: view.root.clone() })
+        let root = live.root().unwrap_or(&view.root).to_owned();
+        Ok(Session { live, root })
     }
 
     /// `open`, one step, close.
     pub fn run(&self, view: &View, step: &Step, cancel: &Cancel) -> Result<Finished, Error> {
         native::Live::start(&self.machine, view)?.run(step, cancel)
+    }
+}
+
+/// One refusal of all tiers: each reason, and each fix once.
+fn none_of(mut refused: Vec<(Tier, Unavailable)>) -> Unavailable {
+    if refused.len() == 1 {
+        return refused.remove(0).1;
+    }
+    let reasons: Vec<String> =
+        refused.iter().map(|(tier, why)| format!("tier {tier:?}: {}", why.reason)).collect();
+    let mut fixes: Vec<String> = Vec::new();
+    for (tier, why) in &refused {
+        if !fixes.iter().any(|fix| fix.ends_with(&why.fix)) {
+            fixes.push(format!("for tier {tier:?}: {}", why.fix));
+        }
+    }
+    Unavailable {
+        reason: format!("No sandbox works here. {}", reasons.join(". ")),
+        fix: format!("To do, best first: {}", fixes.join("; ")),
     }
 }
 

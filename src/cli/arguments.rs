@@ -4,6 +4,7 @@ use crate::config::Flags;
 use crate::consistency::Minima;
 use crate::injector::Strategy;
 use crate::runner::Overrides;
+use crate::sandbox::Tier;
 use crate::session::{DEFAULT_ATTEMPTS, Repository, time_limit};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
@@ -47,6 +48,9 @@ pub struct Arguments {
     pub json: bool,
     #[arg(long, help = STATE_DIR, global = true, value_name = "DIR", help_heading = EVERYWHERE)]
     pub state_dir: Option<PathBuf>,
+    /// Isolate runs by this tier or not at all [default: the best that works; `doctor` tells]
+    #[arg(long, global = true, value_name = "TIER", value_parser = tier(), help_heading = EVERYWHERE)]
+    pub sandbox: Option<Tier>,
     #[arg(short, long, help = VERBOSE, global = true, action = clap::ArgAction::Count, help_heading = EVERYWHERE)]
     pub verbose: u8,
     #[command(subcommand)]
@@ -55,7 +59,7 @@ pub struct Arguments {
 
 impl Arguments {
     pub fn flags(&self) -> Flags {
-        Flags { state_dir: self.state_dir.clone(), verbose: self.verbose }
+        Flags { state_dir: self.state_dir.clone(), sandbox: self.sandbox, verbose: self.verbose }
     }
 }
 
@@ -157,6 +161,14 @@ pub(super) struct Attempts {
     /// itself]
     #[arg(long, value_name = "N")]
     pub(super) runs: Option<usize>,
+}
+
+fn tier() -> impl TypedValueParser<Value = Tier> {
+    PossibleValuesParser::new(["A", "B", "C"]).map(|name| match name.as_str() {
+        "A" => Tier::A,
+        "B" => Tier::B,
+        _ => Tier::C,
+    })
 }
 
 fn strategy() -> impl TypedValueParser<Value = Strategy> {

@@ -23,6 +23,9 @@ fn show(answer: &DoctorAnswer) -> String {
         rows.push(row(&tool.name, found));
     }
     let mut lines = table::columns(&rows);
+    let sandbox = &answer.sandbox;
+    lines.extend(sandbox.better.iter().map(|why| format!("not used: {why}")));
+    lines.extend(sandbox.lacks.iter().map(|lack| format!("weaker here: {lack}")));
     lines.extend(answer.problems.iter().map(|problem| format!("{} {problem}", table::mark(false))));
     lines.push(if answer.ready { "ready to play" } else { "not ready to play" }.to_owned());
     lines.join("\n")

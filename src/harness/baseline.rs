@@ -4,11 +4,13 @@
 use super::entered::{Entered, Measured};
 use super::{Audience, Error, Harness, How, NoVerdict, Program, ScriptRun, script};
 use crate::runner::Runner;
+use crate::sandbox::Tier;
 use crate::tree::{Changes, File, RelPath, Tree, hex};
 use crate::verdict::{Outcome, TestId, Verdicts};
 use crate::workspace::Base;
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
@@ -36,7 +38,7 @@ const FIRST_RUN: Duration = Duration::from_mins(10);
 const CONTROLS: usize = 5;
 
 /// What a baseline depends on: the tree, the tools and our own programs.
-pub(super) fn key(base: &Base, runner: &Runner) -> String {
+pub(super) fn key(base: &Base, runner: &Runner, tier: Tier) -> String {
     let mut hash = Sha256::new();
     hash.update(&base.id);
     hash.update(runner.framework());
@@ -51,6 +53,10 @@ pub(super) fn key(base: &Base, runner: &Runner) -> String {
     hash.update(runner.script(&[], &[]));
     hash.update(runner.parser());
     hash.update(env!("CARGO_PKG_VERSION"));
+    // Other tiers show the tree elsewhere, or less of the machine.
+    if tier != Tier::A {
+        hash.update(format!("{tier:?}"));
+    }
     hex(&hash.finalize())
 }
 
@@ -65,7 +71,7 @@ impl Harness {
         if let Some(known) = self.baseline.get() {
             return Ok(Arc::clone(known));
         }
-        let key = key(&self.base, &self.runner);
+        let key = key(&self.base, &self.runner, self.tier());
         let stored = self.store.baseline(&key)?.and_then(|json| serde_json::from_str(&json).ok());
         let baseline = match stored {
             Some(baseline) if self.caches.are_warm() => baseline,
@@ -98,6 +104,7 @@ impl Harness {
         )?;
         let mut seconds = second.wall.as_secs_f64();
         let (passing, excluded) = agree(&self.verdicts_of(first)?, &self.verdicts_of(second)?);
+        self.refuse_without_network(&excluded)?;
         if passing.is_empty() {
             return Err(Error::Baseline(format!(
                 "none of the {} tests passes in the copy, which has no network, no history and no ignored \
@@ -118,6 +125,15 @@ impl Harness {
         let Measured { entered, seconds: alone } = self.entered(&code, &passing, usual)?;
         let durations = if alone.is_empty() { survey.seconds } else { alone };
         Ok(Baseline { passing, excluded, reach, entered, durations, seconds })
+    }
+
+    /// Where there is no network, tests that fail for want of one must not go as tests that always failed.
+    fn refuse_without_network(&self, excluded: &BTreeMap<TestId, String>) -> Result<(), Error> {
+        let mut failing = excluded.iter().filter(|(_, reason)| !reason.contains(": skipped "));
+        let wanted = self.wanted_network.load(Ordering::Relaxed);
+        let Some((_, first)) = failing.next().filter(|_| wanted) else { return Ok(()) };
+        let tier = self.tier();
+        Err(Error::NeedsNetwork { tier, failing: failing.count() + 1, first: first.clone() })
     }
 
     /// How long a run takes that finds one code file changed: an empty line at its end. Of the files that

@@ -83,6 +83,7 @@ pub(super) fn end_in_words(end: End) -> String {
         End::Signalled(signal) => format!("it was killed by signal {signal}"),
         End::TimedOut => "it took too long".to_owned(),
         End::OutOfMemory => "it ran out of its memory limit".to_owned(),
+        End::OutOfDisk => "it wrote more than its limit".to_owned(),
         End::OutputLimit => "it printed too much".to_owned(),
         End::Cancelled => "it was cancelled".to_owned(),
     }

@@ -5,6 +5,7 @@ use super::{Audience, Error, Harness, How, NoVerdict, Program, ScriptRun, parsin
 use crate::sandbox::{self, Access, End, Finished, Limits, Mount, Step, View};
 use crate::tree::Changes;
 use std::path::PathBuf;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 /// Longest log that is parsed, bytes. A longer one gives no verdict: a cut log would lie.
@@ -123,6 +124,7 @@ impl Harness {
     ) -> Result<ScriptRun, Error> {
         self.spend(finished.cpu);
         self.note_spent(|spent| spent.runs += 1);
+        self.wanted_network.fetch_or(finished.wanted_network, Ordering::Relaxed);
         let problem = problem(&finished, limit);
         let Finished { stdout, wall, cpu, .. } = finished;
         self.judge(Raw { log: stdout.head, problem, wall, cpu, first: true }, parser)
@@ -181,7 +183,7 @@ fn problem(finished: &Finished, limit: Duration) -> Option<NoVerdict> {
         End::TimedOut => Some(NoVerdict::TimedOut(limit.as_secs())),
         End::Cancelled => Some(NoVerdict::Cancelled),
         End::OutputLimit => Some(NoVerdict::LogTooLong(LOG as u64)),
-        End::OutOfMemory | End::Signalled(_) => {
+        End::OutOfMemory | End::OutOfDisk | End::Signalled(_) => {
             Some(NoVerdict::Ended(parsing::end_in_words(finished.end)))
         }
         End::Exited(_) if finished.stdout.dropped > 0 => Some(NoVerdict::LogTooLong(LOG as u64)),

@@ -1,8 +1,8 @@
 //! Other systems than Linux: refused, with what to do.
 
-use super::{Cancel, ChangeSet, Error, Finished, Reply, Step, Unavailable, View};
+use super::{Cancel, ChangeSet, Error, Finished, Reply, Step, Tier, Unavailable, View};
 use std::convert::Infallible;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,11 +10,17 @@ use std::time::Duration;
 #[derive(Debug)]
 pub(super) struct Machine {
     pub(super) owner: Option<(u32, u32)>,
+    pub(super) tier: Tier,
     never: Infallible,
 }
 
 impl Machine {
-    pub(super) fn probe(_helper: &Path, _scratch: &Path) -> Result<Arc<Self>, Unavailable> {
+    pub(super) fn probe(
+        _tier: Tier,
+        _helper: &Path,
+        _scratch: &Path,
+        _path: &[PathBuf],
+    ) -> Result<Arc<Self>, Unavailable> {
         Err(Unavailable {
             reason: format!("Untrusted code cannot be isolated on {} yet", std::env::consts::OS),
             fix: "Use Linux 5.19 or newer, a Linux virtual machine, or WSL2 on Windows; sandbox-exec on macOS, \
@@ -33,6 +39,10 @@ impl Live {
     }
 
     pub(super) fn wait_ready(&mut self) -> Result<(), Error> {
+        match self.0 {}
+    }
+
+    pub(super) fn root(&self) -> Option<&Path> {
         match self.0 {}
     }
 

@@ -1,7 +1,7 @@
 //! `doctor`: what this machine offers, and what to do where it does not.
 
 use super::Session;
-use crate::sandbox::Tier;
+use crate::sandbox::{Tier, Unavailable};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
@@ -33,9 +33,13 @@ pub struct DoctorAnswer {
 
 #[derive(Clone, Debug, serde::Serialize, schemars::JsonSchema)]
 pub struct SandboxState {
-    /// The tier that works here; null if none does.
+    /// The tier that is used here: the best that works, or the one that was asked for; null if none does.
     #[schemars(with = "Option<String>")]
     pub tier: Option<Tier>,
+    /// Why no better tier is used, one sentence a tier with its fix.
+    pub better: Vec<String>,
+    /// What the tier cannot do that the best one does.
+    pub lacks: Vec<String>,
     /// Why none does, and the fix.
     pub refusal: Option<String>,
 }
@@ -104,13 +108,22 @@ impl Session {
 
     fn sandbox_state(&self, problems: &mut Vec<String>) -> SandboxState {
         match self.sandbox() {
-            Ok(sandbox) => SandboxState { tier: Some(sandbox.tier()), refusal: None },
+            Ok(sandbox) => {
+                let why = |(tier, why): &(Tier, Unavailable)| format!("tier {tier:?}: {why}");
+                SandboxState {
+                    tier: Some(sandbox.tier()),
+                    better: sandbox.better().iter().map(why).collect(),
+                    lacks: sandbox.tier().lacks().iter().map(|&lack| lack.to_owned()).collect(),
+                    refusal: None,
+                }
+            }
             Err(error) => {
                 let refusal = error.to_string();
                 if !problems.contains(&refusal) {
                     problems.push(refusal.clone());
                 }
-                SandboxState { tier: None, refusal: Some(refusal) }
+                let (better, lacks) = (Vec::new(), Vec::new());
+                SandboxState { tier: None, better, lacks, refusal: Some(refusal) }
             }
         }
     }

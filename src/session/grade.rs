@@ -2,6 +2,7 @@
 
 use super::{ArtifactRef, Error, Job, Repository, Session};
 use crate::grading::{self, Reason};
+use crate::sandbox::Tier;
 
 #[derive(Clone, Debug)]
 pub struct GradeRequest {
@@ -22,6 +23,9 @@ pub struct GradeAnswer {
     pub code: String,
     /// The artifact's content id.
     pub artifact: String,
+    /// The tier of isolation that all runs used.
+    #[schemars(with = "String")]
+    pub sandbox: Tier,
 }
 
 impl Session {
@@ -36,6 +40,7 @@ impl Session {
             flags: grade.flags,
             code: code(&grade.reason).to_owned(),
             artifact: artifact.id(),
+            sandbox: opened.harness.tier(),
         })
     }
 }

@@ -66,6 +66,7 @@ impl Session {
         job: &Job,
     ) -> Result<Opened, Error> {
         let sandbox = self.sandbox()?;
+        name_tier(&sandbox, job);
         job.step("taking a copy of what changed since the last start");
         let base = workspace.freeze(sandbox.owner()).map_err(|error| job.failed(error))?;
         name_left_out(&base, job);
@@ -156,7 +157,8 @@ impl Session {
         }
         // By its real path: an ordinary user cannot mount `/proc/self/exe`, which lies in the outer
         // mount namespace.
-        let found = Sandbox::probe_with(&self.config.program, &scratch).map_err(Error::harness)?;
+        let found = Sandbox::choose(&self.config.program, &scratch, &self.config.sandbox)
+            .map_err(Error::harness)?;
         Ok(self.sandbox.get_or_init(|| found).clone())
     }
 
@@ -187,6 +189,18 @@ pub(super) fn create_private(dir: &Path) -> Result<(), Error> {
             dir.display()
         ))
     })
+}
+
+/// A person should know of weaker isolation than there could be.
+fn name_tier(sandbox: &Sandbox, job: &Job) {
+    if let Some((better, why)) = sandbox.better().first() {
+        let tier = sandbox.tier();
+        job.step(&format!(
+            "runs are isolated by tier {tier:?} (`ssr-mcp doctor` says what it lacks), since tier {better:?} \
+             does not work: {}",
+            why.reason
+        ));
+    }
 }
 
 /// What the tests will not see is told, whatever comes of it.

@@ -7,6 +7,7 @@ use super::{Error, Job, Repository, Session};
 use crate::consistency::Minima;
 use crate::injector::Strategy;
 use crate::reward::Scheme;
+use crate::sandbox::Tier;
 use std::time::Duration;
 
 /// Every so many rounds one goes to the wrong-book, where nobody says otherwise.
@@ -54,7 +55,7 @@ impl Session {
             (rounds, _) => rounds,
         };
         let wanted = Wanted {
-            settings: settings(&request),
+            settings: settings(&request, opened.harness.tier()),
             rounds,
             until: request.until,
             seed: request.seed.unwrap_or(self.config().seed),
@@ -86,9 +87,11 @@ fn check(request: &PlayRequest) -> Result<(), Error> {
 }
 
 /// What makes two commands the same: all that changes what is played.
-fn settings(request: &PlayRequest) -> String {
+fn settings(request: &PlayRequest, tier: Tier) -> String {
     let Repository { tests, time_limit, .. } = &request.repository;
     serde_json::json!({
+        // A run keeps the isolation that it began with.
+        "sandbox": tier,
         "rounds": request.rounds,
         "until": request.until.map(|until| until.as_secs()),
         "attempts": request.attempts,

@@ -100,6 +100,8 @@ pub(super) struct Detail {
     pub(super) counts: serde_json::Value,
     /// The commits that the bug undoes.
     pub(super) origin: serde_json::Value,
+    /// The tier of isolation, where something was checked.
+    pub(super) sandbox: Option<Tier>,
 }
 
 impl Detail {
@@ -140,6 +142,7 @@ pub(super) fn row(
         entry: origin.entry.clone(),
         counts: serde_json::to_value(&round.counts).map_err(Error::harness)?,
         origin: serde_json::to_value(&round.origin).map_err(Error::harness)?,
+        sandbox: round.report.as_ref().map(|report| report.sandbox),
     };
     Ok(store::Round {
         run: Some(origin.run.clone()),

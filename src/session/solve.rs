@@ -3,6 +3,7 @@
 use super::score::ratio;
 use super::{ArtifactRef, Error, Job, Repository, Session};
 use crate::grading::Task;
+use crate::sandbox::Tier;
 use crate::solver::{self, Attempt};
 
 #[derive(Clone, Debug)]
@@ -56,6 +57,9 @@ pub struct SolveAnswer {
     pub artifact: String,
     /// The seed that repeats these attempts.
     pub seed: u64,
+    /// The tier of isolation that all runs used.
+    #[schemars(with = "String")]
+    pub sandbox: Tier,
 }
 
 impl Session {
@@ -83,6 +87,7 @@ impl Session {
             attempts: attempts.iter().map(AttemptLine::from).collect(),
             artifact: artifact.id(),
             seed,
+            sandbox: opened.harness.tier(),
         })
     }
 

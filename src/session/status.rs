@@ -3,6 +3,7 @@
 use super::played::Detail;
 use super::record::Record;
 use super::{Error, Repository, Session};
+use crate::sandbox::Tier;
 use crate::store;
 
 /// How many rounds are shown.
@@ -66,11 +67,14 @@ pub struct LastRound {
     pub inject_reward: Option<f64>,
     pub solve_rate: Option<f64>,
     pub summary: String,
+    /// The tier of isolation; null where nothing was checked.
+    #[schemars(with = "Option<String>")]
+    pub sandbox: Option<Tier>,
 }
 
 impl From<store::Kept> for LastRound {
     fn from(store::Kept { round, .. }: store::Kept) -> Self {
-        let summary = Detail::of(&round).summary;
+        let Detail { summary, sandbox, .. } = Detail::of(&round);
         Self {
             artifact: round.artifact,
             strategy: round.strategy,
@@ -78,6 +82,7 @@ impl From<store::Kept> for LastRound {
             inject_reward: round.inject_reward,
             solve_rate: round.solve_rate,
             summary,
+            sandbox,
         }
     }
 }

@@ -34,6 +34,7 @@ mod solver;
 mod store;
 mod support;
 mod tidy;
+mod tiers;
 mod unnoticed;
 mod untouched;
 mod warm;

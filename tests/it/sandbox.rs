@@ -3,16 +3,20 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking, its helpers too")]
 #![expect(clippy::disallowed_methods, reason = "tests start servers, and have no configuration")]
 
+mod alone;
 mod basics;
 mod bounds;
 mod ending;
 mod machine;
 mod secrets;
 mod talking;
+mod tiers;
 mod trees;
 mod walls;
 
-use ssr_mcp::sandbox::{Cancel, Captured, End, Finished, Limits, Sandbox, Session, Step, View};
+use ssr_mcp::sandbox::{
+    Cancel, Captured, Choice, End, Finished, Limits, Sandbox, Session, Step, TIERS, Tier, View,
+};
 use ssr_mcp::tree::{Changes, RelPath};
 use std::collections::BTreeMap;
 use std::fs;
@@ -31,12 +35,76 @@ fn helper() -> PathBuf {
     other.map_or_else(|| env!("CARGO_BIN_EXE_ssr-mcp").into(), Into::into)
 }
 
+/// Names the tier that these tests are about, where it is not the first.
+const TIER: &str = "SSR_TEST_TIER";
+
+fn tier() -> Tier {
+    let name = std::env::var(TIER).unwrap_or_default();
+    TIERS.into_iter().find(|tier| format!("{tier:?}") == name).unwrap_or(Tier::A)
+}
+
+/// Where bubblewrap may be.
+fn path_list() -> Vec<PathBuf> {
+    std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()).collect()
+}
+
+/// What the tests say of paths in tier C, which has the view's at others: as if they were the view's.
+fn as_in_the_view(told: &str, root: &str) -> String {
+    let mut out = String::new();
+    let mut rest = told;
+    while let Some(at) = rest.find("/confined-") {
+        let start = rest[..at].rfind(|c: char| c.is_whitespace() || "=:'\"".contains(c));
+        let start = start.map_or(0, |start| start + 1);
+        out.push_str(&rest[..start]);
+        // The process and the number of the run.
+        let inside = rest[at + 1..].splitn(3, '/').nth(2).unwrap();
+        let end = inside.find(|c: char| !c.is_alphanumeric()).unwrap_or(inside.len());
+        out.push_str(match &inside[..end] {
+            "tree" => root,
+            "tmp" => "/tmp",
+            "home" => "/home/u",
+            other => panic!("{other} is no place of a run: {told}"),
+        });
+        rest = &inside[end..];
+    }
+    out + rest
+}
+
+/// Says loudly what tier C cannot prove; true there.
+fn excepted(what: &str) -> bool {
+    if tier() == Tier::C {
+        use std::io::Write as _;
+        writeln!(std::io::stderr(), "EXCEPTION in tier C: {what}").ok();
+    }
+    tier() == Tier::C
+}
+
+/// The processes of a session between its steps, but for the shell that counts.
+fn count_inside(session: &mut Session) -> u32 {
+    if tier() == Tier::C {
+        let place = session.path_of(&path("x")).parent().unwrap().parent().unwrap().to_owned();
+        let processes = fs::read_dir("/proc").unwrap().flatten();
+        let inside = processes.filter(|process| {
+            fs::read_link(process.path().join("cwd")).is_ok_and(|cwd| cwd.starts_with(&place))
+        });
+        return u32::try_from(inside.count()).unwrap();
+    }
+    let count = shell("ls /proc | grep -c '^[0-9]'");
+    succeeded(&session.run(&count, &Cancel::new()).unwrap()).trim().parse().unwrap()
+}
+
 fn sandbox() -> &'static Sandbox {
     static SANDBOX: OnceLock<Sandbox> = OnceLock::new();
     SANDBOX.get_or_init(|| {
         let scratch = TempDir::new().unwrap();
-        Sandbox::probe_with(&helper(), scratch.path())
-            .unwrap_or_else(|error| panic!("no sandbox here: {error}"))
+        let choice = Choice { only: Some(tier()), path: path_list() };
+        let sandbox = Sandbox::choose(&helper(), scratch.path(), &choice)
+            .unwrap_or_else(|error| panic!("no sandbox here: {error}"));
+        if tier() == Tier::C {
+            // Its runs lie there. The whole temporary directory goes with the test that made it.
+            drop(scratch.keep());
+        }
+        sandbox
     })
 }
 

@@ -36,6 +36,10 @@ pub(super) struct Command<'a> {
     pub(super) limits: &'a Limits,
     pub(super) ruleset: Ruleset,
     pub(super) filter: &'a [u8],
+    /// Where the listener of a filter that asks is sent.
+    pub(super) asking: Option<OwnedFd>,
+    /// Processes that the limit counts and that are not the command's.
+    pub(super) others: u64,
     pub(super) stdout: OwnedFd,
     pub(super) stderr: Option<OwnedFd>,
     /// In place of the step's own bytes.
@@ -164,9 +168,9 @@ impl Command<'_> {
             .map_err(|errno| format!("directory {}: {errno}", cwd.display()))?;
         // An ignored signal stays ignored through exec, and Rust ignores this one.
         helper::set_disposition(libc::SIGPIPE, libc::SIG_DFL);
-        limits::apply(self.limits, self.step.deadline)?;
+        limits::apply(self.limits, self.others, self.step.deadline)?;
         close_on_exec()?;
-        limits::confine(self.ruleset, self.filter)
+        limits::confine(self.ruleset, self.filter, self.asking.as_ref())
     }
 }
 

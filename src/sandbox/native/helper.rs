@@ -2,11 +2,11 @@
 //! Helpers are forks of the fork server, which does the shedding once.
 
 use super::fork_server::Begin;
-use super::init;
-use super::message::{Policy, Report};
+use super::message::{Policy, Report, Way};
 use super::mounts::last_errno;
 use super::view::Sources;
 use super::wire::Channel;
+use super::{bubblewrap, confined, init};
 use rustix::fs::{Mode, OFlags};
 use rustix::process::{DumpableBehavior, Pid, PidfdFlags, Signal, WaitOptions};
 use rustix::thread::UnshareFlags;
@@ -58,14 +58,25 @@ fn main(channel: Channel) -> ! {
     let Ok(Some((policy, _))) = channel.receive::<Policy>() else {
         finish(2);
     };
+    match &policy.way {
+        Way::Namespaces => {}
+        Way::Bubblewrap(program) => {
+            let reason = bubblewrap::become_it(&channel, &policy, program);
+            refuse(&channel, reason);
+        }
+        Way::Confined(dir) => {
+            let dir = dir.clone();
+            confined::main(channel, policy, &dir)
+        }
+    }
     match enter(&policy) {
         Ok(sources) => match fork() {
-            Ok(None) => init::main(&channel, policy, sources),
+            Ok(None) => init::main(&channel, init::Init::overlaid(policy, sources)),
             Ok(Some(init)) => {
                 // The first process alone answers now; its copies of the mounts are all that is used.
                 drop(channel);
                 std::mem::forget(sources);
-                wait_for(init)
+                finish(outlive(init))
             }
             Err(errno) => refuse(&channel, format!("fork: {errno}")),
         },
@@ -73,7 +84,7 @@ fn main(channel: Channel) -> ! {
     }
 }
 
-fn refuse(channel: &Channel, reason: String) -> ! {
+pub(super) fn refuse(channel: &Channel, reason: String) -> ! {
     report(channel, &Report::Broken(reason));
     finish(1);
 }
@@ -158,7 +169,7 @@ fn enter(policy: &Policy) -> Result<Sources, String> {
     Ok(sources)
 }
 
-fn become_outer() -> Result<(), String> {
+pub(super) fn become_outer() -> Result<(), String> {
     let (uid, gid) = (process::Uid::from_raw(OUTER), process::Gid::from_raw(OUTER));
     thread::set_thread_groups(&[]).map_err(|errno| format!("setgroups: {errno}"))?;
     thread::set_thread_res_gid(gid, gid, gid)
@@ -186,14 +197,14 @@ fn unshare() -> Result<(), String> {
 
 /// Stays as the parent, so that the supervisor has one process to wait for and to kill: the first
 /// process of the namespace asks to die with this one.
-fn wait_for(init: Pid) -> ! {
+pub(super) fn outlive(init: Pid) -> i32 {
     // Standard error is the supervisor's pipe; only the namespace's first process still writes there.
     rustix::stdio::dup2_stderr(rustix::stdio::stdin().as_fd()).ok();
     loop {
         match process::waitpid(Some(init), WaitOptions::empty()) {
             Err(rustix::io::Errno::INTR) | Ok(None) => {}
-            Ok(Some((_, status))) if status.exit_status() == Some(0) => finish(0),
-            Ok(Some(_)) | Err(_) => finish(1),
+            Ok(Some((_, status))) if status.exit_status() == Some(0) => return 0,
+            Ok(Some(_)) | Err(_) => return 1,
         }
     }
 }

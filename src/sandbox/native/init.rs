@@ -1,31 +1,37 @@
 //! The first process of a sandbox: builds the view, runs one command after the other, and is the
 //! only process left between them.
 
+use super::asked::Asked;
 use super::command::{Command, Started};
+use super::copied::Copied;
+use super::fork_server::socket_pair;
 use super::helper::{die_with_parent, finish};
 use super::landlock::Ruleset;
 use super::message::{Ended, Order, Policy, Report};
+use super::others::Others;
+use super::space::Space;
+use super::translate::Places;
+use super::unlock::Unlocked;
 use super::view::{Sources, Upper};
 use super::wire::Channel;
-use super::{Access, Collected, End, Step, limits, memory, network, readback, upper, view, write};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use super::{
+    Access, Collected, End, Mount, Step, View, asked, copied, limits, network, readback, upper,
+    view, write,
+};
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
-use rustix::process::{DumpableBehavior, Pid, PidfdFlags, Signal, WaitOptions, WaitStatus};
+use rustix::process::DumpableBehavior;
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Between the polite end of a command at its deadline and the other one.
-const GRACE: Duration = Duration::from_secs(2);
-
-/// How often memory is looked at and the dead are buried while a command runs.
-const TICK: Duration = Duration::from_millis(50);
-
-pub(super) fn main(channel: &Channel, policy: Policy, sources: Sources) -> ! {
-    match Init::new(policy, sources) {
+/// Serves the supervisor in a world that was built, or says why it was not.
+pub(super) fn main(channel: &Channel, built: Result<Init, String>) -> ! {
+    match built {
         Err(reason) => {
             channel.send(&Report::Broken(reason), &[]).ok();
             finish(1)
@@ -37,9 +43,17 @@ pub(super) fn main(channel: &Channel, policy: Policy, sources: Sources) -> ! {
     }
 }
 
-struct Init {
-    policy: Policy,
-    upper: Upper,
+/// A world, and what is needed to run commands in it.
+pub(super) struct Init {
+    pub(super) policy: Policy,
+    written: Written,
+    /// `None` where one file system bounds all that is written.
+    pub(super) space: RefCell<Option<Space>>,
+    pub(super) others: Others,
+    /// Where files of steps may lie.
+    tmp: PathBuf,
+    /// Where modes and times of files may be set, if this process is asked to.
+    own: Vec<PathBuf>,
     root: OwnedFd,
     tree: OwnedFd,
     ruleset: Ruleset,
@@ -47,65 +61,155 @@ struct Init {
     mounts: BTreeSet<Vec<u8>>,
 }
 
+/// How the tree came about, which tells what was written to it.
+enum Written {
+    Overlay(Upper),
+    Copy(Copied),
+}
+
+/// Where every command may write, besides what its view says.
+const OWN: [&str; 3] = ["/tmp", view::HOME, "/dev/shm"];
+
 impl Init {
-    fn new(policy: Policy, sources: Sources) -> Result<Self, String> {
+    /// Tier A: builds the view in the namespaces that this process is the first of.
+    pub(super) fn overlaid(policy: Policy, sources: Sources) -> Result<Self, String> {
         die_with_parent()?;
-        // The kernel ends a sandbox before anything else when memory runs out.
-        std::fs::write("/proc/self/oom_score_adj", "1000").ok();
+        begin();
         let upper = view::build(&policy, &sources)?;
         drop(sources);
         network::loopback_up()?;
         rustix::system::sethostname(b"sandbox").map_err(|errno| format!("sethostname: {errno}"))?;
-        let open = |path: &Path| {
-            rustix::fs::open(
-                path,
-                OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC,
-                Mode::empty(),
-            )
-            .map_err(|errno| format!("open {}: {errno}", path.display()))
-        };
-        let (root, tree) = (open(Path::new("/"))?, open(&policy.view.root)?);
-        let own = ["/tmp", view::HOME, "/dev/shm", "/dev/pts"].map(Path::new);
-        let mounts = policy.view.mounts.iter();
-        let writable = mounts
-            .clone()
-            .filter(|mount| mount.access != Access::ReadOnly)
-            .map(|mount| &*mount.target);
-        let ruleset = Ruleset::new(own.into_iter().chain([&*policy.view.root]).chain(writable))?;
-        let below = |path: &Path| {
-            path.strip_prefix(&policy.view.root).ok().map(|path| path.as_os_str().as_bytes().into())
-        };
-        let mounts = mounts.filter_map(|mount| below(&mount.target)).collect();
+        let tree = open(&policy.view.root)?;
+        let rules = Self::rules(&policy.view)?;
+        let init = Self::of(policy, Written::Overlay(upper), tree, rules, Others::Namespace)?;
+        limits::shed_capabilities()?;
+        init.lay_changes()
+    }
+
+    /// Tier B: fills the view that bubblewrap built. `sources`: the layers, then what is written over.
+    pub(super) fn copied(policy: Policy, mut sources: Vec<OwnedFd>) -> Result<Self, String> {
+        die_with_parent()?;
+        begin();
+        let view = &policy.view;
+        if sources.len() < view.layers.len() {
+            return Err("a layer did not come".into());
+        }
+        let written = sources.split_off(view.layers.len());
+        let (tree, mounts) = (open(&view.root)?, below_root(view));
+        let copied = copied::copy(sources, &tree, &mounts)?;
+        let scratch = view.mounts.iter().filter(|mount| mount.access == Access::Scratch);
+        let scratch: Vec<&Path> = scratch.map(|mount| &*mount.target).collect();
+        for (source, target) in written.into_iter().zip(&scratch) {
+            copied::copy(vec![source], open(target)?, &BTreeSet::new())?;
+        }
+        let places = OWN.map(Path::new).into_iter().chain([&*view.root]).chain(scratch);
+        let space = Space::own(places, view.limits.disk)?;
+        let rules = Self::rules(view)?;
+        let mut init = Self::of(policy, Written::Copy(copied), tree, rules, Others::Namespace)?;
+        init.space = Some(space).into();
+        init.lay_changes()
+    }
+
+    /// Tier C: in a directory that is filled.
+    pub(super) fn confined(
+        policy: Policy,
+        copied: Copied,
+        tree: OwnedFd,
+        rules: Ruleset,
+        others: Others,
+        places: &Places,
+        own: Vec<PathBuf>,
+    ) -> Result<Self, String> {
+        let space = Space::shared(&places.dir, policy.view.limits.disk)?;
+        let mut init = Self::of(policy, Written::Copy(copied), tree, rules, others)?;
+        init.space = Some(space).into();
+        init.tmp.clone_from(&places.tmp);
+        init.own = own;
+        init.lay_changes()
+    }
+
+    /// A view of which everything may be read.
+    fn rules(view: &View) -> Result<Ruleset, String> {
+        let writable = view.mounts.iter().filter(|mount| mount.access != Access::ReadOnly);
+        let own = OWN.into_iter().chain(["/dev/pts"]).map(Path::new).chain([&*view.root]);
+        Ruleset::new(own.chain(writable.map(|mount| &*mount.target)))
+    }
+
+    fn of(
+        policy: Policy,
+        written: Written,
+        tree: OwnedFd,
+        ruleset: Ruleset,
+        others: Others,
+    ) -> Result<Self, String> {
+        let mounts = below_root(&policy.view);
         // Nothing a command does may look into this process: it knows the files of earlier steps.
         rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable)
             .map_err(|errno| format!("prctl(DUMPABLE): {errno}"))?;
-        limits::shed_capabilities()?;
-        write::lay(&tree, &policy.view.changes)
+        let root = open(Path::new("/"))?;
+        let (space, tmp) = (None.into(), Path::new("/tmp").into());
+        Ok(Self {
+            policy,
+            written,
+            space,
+            others,
+            tmp,
+            own: Vec::new(),
+            root,
+            tree,
+            ruleset,
+            mounts,
+        })
+    }
+
+    fn lay_changes(self) -> Result<Self, String> {
+        write::lay(&self.tree, &self.policy.view.changes)
             .map_err(|(path, reason)| format!("write {path}: {reason}"))?;
-        Ok(Self { policy, upper, root, tree, ruleset, mounts })
+        Ok(self)
     }
 
     /// Until the supervisor is gone.
     fn serve(&self, channel: &Channel) -> std::io::Result<()> {
-        while let Some((order, fds)) = channel.receive::<Order<'_>>()? {
+        while let Some((order, fds)) = self.wait_for_order(channel)? {
             let report = match order {
                 Order::Run(step) => self.run(channel, &step, fds),
                 Order::Stop(_) => continue,
-                Order::ListChanges => Report::Changed(upper::changes(&self.upper, &self.mounts)),
+                Order::ListChanges => Report::Changed(match &self.written {
+                    Written::Overlay(upper) => upper::changes(upper, &self.mounts),
+                    Written::Copy(copied) => copied.changes(&self.tree, &self.mounts),
+                }),
             };
             channel.send(&report, &[])?;
         }
         Ok(())
     }
 
+    fn wait_for_order(
+        &self,
+        channel: &Channel,
+    ) -> std::io::Result<Option<(Order<'static>, Vec<OwnedFd>)>> {
+        if let Some(alive) = self.others.alive() {
+            let mut fds = [PollFd::new(channel, PollFlags::IN), PollFd::new(alive, PollFlags::IN)];
+            while matches!(poll(&mut fds, None), Err(Errno::INTR)) {}
+            if !fds[1].revents().is_empty() {
+                return Ok(None);
+            }
+        }
+        channel.receive()
+    }
+
     fn run(&self, channel: &Channel, step: &Step, fds: Vec<OwnedFd>) -> Report {
         if let Err(reason) = self.tree_is_in_place() {
             return Report::NotWritten(self.policy.view.root.display().to_string(), reason);
         }
-        let written =
-            write::files(&step.files).and_then(|()| write::lay(&self.tree, &step.changes));
+        let written = write::files(&self.tmp, &step.files)
+            .and_then(|()| write::lay(&self.tree, &step.changes));
         if let Err((path, reason)) = written {
             return Report::NotWritten(path, reason);
+        }
+        if self.is_full() {
+            let place = self.tmp.display().to_string();
+            return Report::NotWritten(place, "the limit on what is written is reached".into());
         }
         let begun = Instant::now();
         let cpu_before = children_cpu();
@@ -113,22 +217,28 @@ impl Init {
             let program = step.argv.first().map(|name| name.to_string_lossy().into_owned());
             Report::NotStarted(program.unwrap_or_default(), reason)
         };
-        let started = match self.start(step, fds) {
+        let (started, mut asked) = match self.start(step, fds) {
             Ok(started) => started,
             Err(reason) => return not_started(reason),
         };
-        let memory_limit = self.policy.view.limits.memory;
-        let end = watch(channel, started.child, begun + step.deadline, memory_limit);
+        let mut end = self.watch(channel, started.child, &mut asked, begun + step.deadline);
+        let wanted_network = asked.is_some_and(|asked| asked.wanted_network);
         let wall = begun.elapsed();
-        kill_all();
+        // Whether it was seen in time must not matter.
+        if matches!(end, End::Exited(_) | End::Signalled(_)) && self.is_full() {
+            end = End::OutOfDisk;
+        }
+        self.others.kill_all();
         if let Some(reason) = started.failure() {
             return not_started(reason);
         }
         let cpu = children_cpu().saturating_sub(cpu_before);
-        let read =
-            |path: &Path| -> Collected { readback::collect(&self.root, path, step.collect_limit) };
+        let read = |path: &Path| -> Collected {
+            let _unlocked = Unlocked::on_the_way(&self.root, path.as_os_str().as_bytes());
+            readback::collect(&self.root, path, step.collect_limit)
+        };
         let collected = step.collect.iter().map(|path| (path.clone(), read(path))).collect();
-        Report::Ended(Ended { end, wall, cpu, collected })
+        Report::Ended(Ended { end, wall, cpu, collected, wanted_network })
     }
 
     /// A command may rename a directory above the tree where that is writable, and put another tree
@@ -143,7 +253,14 @@ impl Init {
         }
     }
 
-    fn start(&self, step: &Step, fds: Vec<OwnedFd>) -> Result<Started, String> {
+    fn start(&self, step: &Step, fds: Vec<OwnedFd>) -> Result<(Started, Option<Asked>), String> {
+        let (questions, asking) = match self.others {
+            Others::Namespace => (None, None),
+            Others::Descendants(_) => {
+                let (ours, theirs) = socket_pair().map_err(|error| error.to_string())?;
+                (Some(ours), Some(theirs))
+            }
+        };
         let mut fds = fds.into_iter();
         let command = Command {
             step,
@@ -151,102 +268,40 @@ impl Init {
             limits: &self.policy.view.limits,
             ruleset: self.ruleset.try_clone()?,
             filter: &self.policy.filter,
+            asking,
+            others: self.others.counted(),
             stdout: fds.next().ok_or("no standard output came with the step")?,
             stderr: if step.merge_stderr { None } else { fds.next() },
             stdin: fds.next(),
         };
-        command.start()
+        let started = command.start()?;
+        let asked = questions.and_then(|questions| {
+            let listener = asked::receive(&questions)?;
+            Some(Asked::new(listener, self.own.clone()))
+        });
+        Ok((started, asked))
     }
 }
 
-/// Waits for the command's own process and ends it when it must end. The cause that came first counts.
-fn watch(channel: &Channel, child: Pid, deadline: Instant, memory_limit: u64) -> End {
-    let pidfd = rustix::process::pidfd_open(child, PidfdFlags::empty());
-    let mut cause = None;
-    let mut kill_at = deadline;
-    loop {
-        if let Some(status) = reap(child) {
-            return cause.unwrap_or_else(|| ended(status));
-        }
-        let wait = kill_at.saturating_duration_since(Instant::now()).min(TICK);
-        if let Some(stop) = wait_for_news(channel, pidfd.as_ref().ok(), wait) {
-            cause.get_or_insert(stop);
-            signal_all(Signal::KILL);
-        }
-        if Instant::now() >= kill_at {
-            if cause.is_none() {
-                cause = Some(End::TimedOut);
-                signal_all(Signal::TERM);
-                // A stopped process sees its TERM only when it goes on.
-                signal_all(Signal::CONT);
-                kill_at += GRACE;
-            } else {
-                signal_all(Signal::KILL);
-                kill_at += GRACE;
-            }
-        }
-        if cause.is_none() && memory::exceeds(memory_limit) {
-            cause = Some(End::OutOfMemory);
-            signal_all(Signal::KILL);
-        }
-    }
+/// What the first process does before anything else.
+pub(super) fn begin() {
+    // The kernel ends a sandbox before anything else when memory runs out.
+    std::fs::write("/proc/self/oom_score_adj", "1000").ok();
 }
 
-/// Waits for the child's end or a word of the supervisor, whose silence for good ends everything.
-fn wait_for_news(channel: &Channel, pidfd: Option<&OwnedFd>, wait: Duration) -> Option<End> {
-    let wait = Timespec::try_from(wait).ok()?;
-    let mut fds = vec![PollFd::new(channel, PollFlags::IN)];
-    fds.extend(pidfd.map(|pidfd| PollFd::new(pidfd, PollFlags::IN)));
-    poll(&mut fds, Some(&wait)).ok()?;
-    if fds[0].revents().is_empty() {
-        return None;
-    }
-    match channel.receive::<Order<'_>>() {
-        Ok(Some((Order::Stop(end), _))) => Some(end),
-        Ok(Some(_)) => None,
-        // The end of this process is the end of all others of its namespace.
-        Ok(None) | Err(_) => finish(0),
-    }
+/// Opens a directory inside.
+fn open(path: &Path) -> Result<OwnedFd, String> {
+    rustix::fs::open(path, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
+        .map_err(|errno| format!("open {}: {errno}", path.display()))
 }
 
-/// Buries every dead child; the status of `child` if it was among them.
-fn reap(child: Pid) -> Option<WaitStatus> {
-    let mut status = None;
-    loop {
-        match rustix::process::wait(WaitOptions::NOHANG) {
-            Ok(Some((pid, its))) if pid == child => status = Some(its),
-            Ok(Some(_)) | Err(Errno::INTR) => {}
-            Ok(None) | Err(_) => return status,
-        }
-    }
-}
-
-fn ended(status: WaitStatus) -> End {
-    match (status.exit_status(), status.terminating_signal()) {
-        (Some(code), _) => End::Exited(code),
-        (None, Some(signal)) => End::Signalled(signal),
-        (None, None) => End::Signalled(0),
-    }
-}
-
-/// Signals every process of the namespace but this one.
-fn signal_all(signal: Signal) {
-    #[expect(unsafe_code, reason = "rustix has no kill(-1)")]
-    // SAFETY: `kill` takes numbers only, and this process is the first of its own pid namespace.
-    unsafe {
-        libc::kill(-1, signal.as_raw());
-    }
-}
-
-/// Kills and buries all others. A process that forks meanwhile dies too: the kernel signals all at once.
-fn kill_all() {
-    loop {
-        signal_all(Signal::KILL);
-        match rustix::process::wait(WaitOptions::empty()) {
-            Ok(_) | Err(Errno::INTR) => {}
-            Err(_) => return,
-        }
-    }
+/// Paths below the tree's root where something else is mounted.
+pub(super) fn below_root(view: &View) -> BTreeSet<Vec<u8>> {
+    let below = |mount: &Mount| {
+        let path = mount.target.strip_prefix(&view.root).ok()?;
+        Some(path.as_os_str().as_bytes().to_vec())
+    };
+    view.mounts.iter().filter_map(below).collect()
 }
 
 /// User and system time of all buried children and theirs.

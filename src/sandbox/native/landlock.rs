@@ -28,25 +28,51 @@ pub(super) fn version() -> Option<i64> {
     (version > 0).then_some(version)
 }
 
+fn device() -> BitFlags<AccessFs> {
+    AccessFs::WriteFile | AccessFs::IoctlDev | AccessFs::Truncate
+}
+
 impl Ruleset {
     /// Everything may be read and run, since the view holds nothing secret; `writable` may be written.
     pub(super) fn new<'a>(writable: impl IntoIterator<Item = &'a Path>) -> Result<Self, String> {
-        let all = AccessFs::from_all(NEWEST);
-        let mut rules = landlock::Ruleset::default()
-            .set_compatibility(CompatLevel::BestEffort)
-            .handle_access(all)
-            .and_then(|rules| rules.scope(Scope::from_all(NEWEST)))
-            .and_then(landlock::Ruleset::create)
-            .map_err(|error| format!("landlock: {error}"))?;
+        let Self(mut rules) = Self::empty()?;
         rules = Self::allow(rules, Path::new("/"), AccessFs::from_read(NEWEST))?;
-        let device = AccessFs::WriteFile | AccessFs::IoctlDev | AccessFs::Truncate;
-        for (path, access) in [("/dev", device), ("/proc", BitFlags::from(AccessFs::WriteFile))] {
+        for (path, access) in [("/dev", device()), ("/proc", BitFlags::from(AccessFs::WriteFile))] {
             rules = Self::allow(rules, Path::new(path), access)?;
         }
         for path in writable {
-            rules = Self::allow(rules, path, all)?;
+            rules = Self::allow(rules, path, AccessFs::from_all(NEWEST))?;
         }
         Ok(Self(rules))
+    }
+
+    /// Nothing may be read or written, and nothing outside be signalled.
+    pub(super) fn empty() -> Result<Self, String> {
+        landlock::Ruleset::default()
+            .set_compatibility(CompatLevel::BestEffort)
+            .handle_access(AccessFs::from_all(NEWEST))
+            .and_then(|rules| rules.scope(Scope::from_all(NEWEST)))
+            .and_then(landlock::Ruleset::create)
+            .map(Self)
+            .map_err(|error| format!("landlock: {error}"))
+    }
+
+    /// A file, or a directory and all below it, may be read and run.
+    pub(super) fn may_read(self, path: &Path) -> Result<Self, String> {
+        let of_file = AccessFs::from_file(NEWEST);
+        let read = AccessFs::from_read(NEWEST);
+        let access = if path.is_dir() { read } else { read & of_file };
+        Self::allow(self.0, path, access).map(Self)
+    }
+
+    /// A directory and all below it may be written.
+    pub(super) fn may_write(self, path: &Path) -> Result<Self, String> {
+        Self::allow(self.0, path, AccessFs::from_all(NEWEST)).map(Self)
+    }
+
+    /// A device may be read and written.
+    pub(super) fn may_use(self, path: &Path) -> Result<Self, String> {
+        Self::allow(self.0, path, device() | AccessFs::ReadFile).map(Self)
     }
 
     fn allow(

@@ -1,23 +1,25 @@
 //! What bounds a command beside its view: resource limits, capabilities, one-way switches.
 
-use super::{Limits, landlock, seccomp};
+use super::{Limits, asked, landlock, seccomp};
 use rustix::process::{Resource, Rlimit};
 use rustix::thread::{CapabilitySet, CapabilitySets};
+use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 /// Processes of the namespace that are ours: the helper and the first process.
-const OURS: u64 = 2;
+pub(super) const OURS: u64 = 2;
 
 /// Open files for each process. Enough for test suites, small enough for loops over all of them.
 const OPEN_FILES: u64 = 8192;
 
-/// Limits the calling process, which is about to become the command.
-pub(super) fn apply(limits: &Limits, deadline: Duration) -> Result<(), String> {
+/// Limits the calling process, which is about to become the command. `ours`: processes that count and are
+/// not the command's.
+pub(super) fn apply(limits: &Limits, ours: u64, deadline: Duration) -> Result<(), String> {
     // The wall clock ends a run; this ends what a lost supervisor could not.
     let cores = rustix::thread::sched_getaffinity(None).map_or(1, |cores| cores.count().into());
     let seconds = (deadline.as_secs() + 15) * cores;
     let bounds = [
-        (Resource::Nproc, limits.processes + OURS),
+        (Resource::Nproc, limits.processes + ours),
         (Resource::Data, limits.memory),
         (Resource::Fsize, limits.disk),
         (Resource::Core, 0),
@@ -61,11 +63,20 @@ fn set_capabilities(kept: CapabilitySet) -> Result<(), String> {
 }
 
 /// Takes all rights for good. No file can be opened for writing outside the view after this.
-pub(super) fn confine(ruleset: landlock::Ruleset, filter: &[u8]) -> Result<(), String> {
+/// `asking`: where the listener of a filter that asks is sent.
+pub(super) fn confine(
+    ruleset: landlock::Ruleset,
+    filter: &[u8],
+    asking: Option<&OwnedFd>,
+) -> Result<(), String> {
     rustix::thread::clear_ambient_capability_set()
         .map_err(|errno| format!("ambient capabilities: {errno}"))?;
     set_capabilities(CapabilitySet::empty())?;
     rustix::thread::set_no_new_privs(true).map_err(|errno| format!("no_new_privs: {errno}"))?;
     ruleset.restrict()?;
-    seccomp::apply(filter).map_err(|reason| format!("seccomp: {reason}"))
+    let applied = match asking {
+        None => seccomp::apply(filter),
+        Some(to) => asked::listen(filter, to),
+    };
+    applied.map_err(|reason| format!("seccomp: {reason}"))
 }

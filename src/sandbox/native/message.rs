@@ -16,6 +16,18 @@ pub(super) struct Policy {
     pub(super) system: Vec<Item>,
     /// The compiled system call filter.
     pub(super) filter: Vec<u8>,
+    pub(super) way: Way,
+}
+
+/// How the world is built.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    /// By the helper itself, in namespaces of its own making.
+    Namespaces,
+    /// By this bubblewrap, which runs the program again inside.
+    Bubblewrap(PathBuf),
+    /// In this directory of the run's own, without namespaces.
+    Confined(PathBuf),
 }
 
 /// What follows the policy.
@@ -52,6 +64,7 @@ pub(super) struct Ended {
     pub(super) wall: Duration,
     pub(super) cpu: Duration,
     pub(super) collected: BTreeMap<PathBuf, Collected>,
+    pub(super) wanted_network: bool,
 }
 
 /// A written file's bytes and executable bit.
@@ -64,8 +77,8 @@ pub(super) struct RawChanges {
     pub(super) others: Vec<(Vec<u8>, String)>,
 }
 
-wire_struct!(Policy { view, system, filter });
-wire_struct!(Ended { end, wall, cpu, collected });
+wire_struct!(Policy { view, system, filter, way });
+wire_struct!(Ended { end, wall, cpu, collected, wanted_network });
 wire_struct!(RawChanges { files, others });
 wire_struct!(View { layers, root, changes, mounts, limits });
 wire_struct!(Mount { source, target, access });
@@ -159,6 +172,7 @@ impl Wire for End {
             Self::OutOfMemory => (3, 0),
             Self::OutputLimit => (4, 0),
             Self::Cancelled => (5, 0),
+            Self::OutOfDisk => (6, 0),
         };
         tag.put(out);
         value.put(out);
@@ -172,6 +186,7 @@ impl Wire for End {
             3 => Self::OutOfMemory,
             4 => Self::OutputLimit,
             5 => Self::Cancelled,
+            6 => Self::OutOfDisk,
             _ => return None,
         })
     }
@@ -196,6 +211,30 @@ impl Wire for Collected {
             0 => Self::File(Wire::take(input)?),
             1 => Self::Missing,
             2 => Self::Refused(Wire::take(input)?),
+            _ => return None,
+        })
+    }
+}
+
+impl Wire for Way {
+    fn put(&self, out: &mut Vec<u8>) {
+        match self {
+            Self::Namespaces => 0_u32.put(out),
+            Self::Bubblewrap(program) => {
+                1_u32.put(out);
+                program.put(out);
+            }
+            Self::Confined(dir) => {
+                2_u32.put(out);
+                dir.put(out);
+            }
+        }
+    }
+    fn take(input: &mut &[u8]) -> Option<Self> {
+        Some(match u32::take(input)? {
+            0 => Self::Namespaces,
+            1 => Self::Bubblewrap(Wire::take(input)?),
+            2 => Self::Confined(Wire::take(input)?),
             _ => return None,
         })
     }
@@ -285,6 +324,7 @@ mod tests {
             wall: Duration::from_secs(1),
             cpu: Duration::from_millis(7),
             collected: collected.into(),
+            wanted_network: true,
         };
         check(&[Report::Ended(ended), Report::Begun, Report::Broken("why".to_owned())]);
     }
@@ -306,6 +346,7 @@ mod tests {
                 output: 6,
             },
         };
-        check(&[Policy { view, system: Vec::new(), filter: vec![1, 2, 3] }]);
+        let policy = |way| Policy { view: view.clone(), system: Vec::new(), filter: vec![1], way };
+        check(&[policy(Way::Namespaces), policy(Way::Bubblewrap("/usr/bin/bwrap".into()))]);
     }
 }

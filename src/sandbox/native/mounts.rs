@@ -43,6 +43,12 @@ impl MountTree {
     }
 }
 
+impl AsFd for MountTree {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+}
+
 /// Adds attributes to the mount that `fd` is on, and to those below it if `recursive`.
 pub(super) fn set_attributes(fd: impl AsFd, attributes: u64, recursive: bool) -> Result<(), Errno> {
     let flags = if recursive { libc::AT_RECURSIVE } else { 0 };

@@ -2,13 +2,16 @@
 
 use super::supervisor::Live;
 use super::{
-    Access, Cancel, End, Error, Limits, Machine, Mount, Step, Unavailable, View, helper, landlock,
+    Access, Cancel, End, Error, Limits, Machine, Mount, Step, Tier, Unavailable, View, helper,
+    landlock,
 };
 use crate::tree::Changes;
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::fs;
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::chown;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -79,10 +82,10 @@ fn attempt(machine: &Arc<Machine>, dir: &Path, secret: &Path) -> Result<(), Unav
         },
     };
     let step = Step {
-        argv: [PROGRAM, ARGUMENT].map(Into::into).into_iter().chain([secret.into()]).collect(),
+        argv: [PROGRAM, ARGUMENT, &format!("{:?}", machine.tier)].map(Into::into).into(),
         env: BTreeMap::new(),
         cwd: PathBuf::new(),
-        stdin: Vec::new(),
+        stdin: secret.as_os_str().as_bytes().to_vec(),
         merge_stderr: true,
         deadline: Duration::from_secs(30),
         files: Vec::new(),
@@ -93,17 +96,15 @@ fn attempt(machine: &Arc<Machine>, dir: &Path, secret: &Path) -> Result<(), Unav
     let finished = Live::start(machine, &view)
         .and_then(|mut live| live.run(&step, &Cancel::new()))
         .map_err(|error| match error {
-            Error::Setup(reason) => explain(&reason),
-            other => explain(&other.to_string()),
+            Error::Setup(reason) => explain(machine.tier, &reason),
+            other => explain(machine.tier, &other.to_string()),
         })?;
     match finished.end {
         End::Exited(0) => Ok(()),
         end => {
             let said = String::from_utf8_lossy(&finished.stdout.head).into_owned();
-            Err(explain(&format!(
-                "the probe inside the sandbox ended with {end:?}: {}",
-                said.trim()
-            )))
+            let said = format!("the probe inside the sandbox ended with {end:?}: {}", said.trim());
+            Err(explain(machine.tier, &said))
         }
     }
 }
@@ -121,7 +122,12 @@ const CONTAINED: &[&str] = &[
 ];
 
 /// The fix that fits a reason, from what this machine's settings say.
-fn explain(reason: &str) -> Unavailable {
+fn explain(tier: Tier, reason: &str) -> Unavailable {
+    let name = match tier {
+        Tier::A => "The native sandbox",
+        Tier::B => "The sandbox in bubblewrap",
+        Tier::C => "The sandbox without namespaces",
+    };
     let setting = |name: &str| {
         fs::read_to_string(format!("/proc/sys/{name}")).ok().map(|text| text.trim().to_owned())
     };
@@ -141,10 +147,7 @@ fn explain(reason: &str) -> Unavailable {
     } else {
         "This machine cannot isolate untrusted code natively, and running it without isolation is refused"
     };
-    Unavailable {
-        reason: format!("The native sandbox does not work here: {reason}"),
-        fix: fix.into(),
-    }
+    Unavailable { reason: format!("{name} does not work here: {reason}"), fix: fix.into() }
 }
 
 fn kernel() -> Option<(u32, u32)> {
@@ -154,8 +157,14 @@ fn kernel() -> Option<(u32, u32)> {
 }
 
 /// The probe's command: exits 0 when everything is as it must be, else says what is not.
-pub(super) fn inside(secret: &Path) -> ! {
-    let code = match examine(secret) {
+pub(super) fn inside(tier: &OsStr) -> ! {
+    let mut secret = Vec::new();
+    let read = std::io::stdin().read_to_end(&mut secret);
+    let has_namespaces = tier != "C";
+    let code = match read
+        .map_err(|error| error.to_string())
+        .and_then(|_| examine(Path::new(OsStr::from_bytes(&secret)), has_namespaces))
+    {
         Ok(()) => 0,
         Err(reason) => {
             writeln!(std::io::stdout(), "{reason}").ok();
@@ -165,7 +174,7 @@ pub(super) fn inside(secret: &Path) -> ! {
     helper::finish(code)
 }
 
-fn examine(secret: &Path) -> Result<(), String> {
+fn examine(secret: &Path, has_namespaces: bool) -> Result<(), String> {
     let tried = |what: &'static str| move |error: std::io::Error| format!("{what}: {error}");
     fs::write("new", "new").map_err(tried("write a new file"))?;
     fs::write("old/file", "after").map_err(tried("write over a file of the base"))?;
@@ -174,22 +183,45 @@ fn examine(secret: &Path) -> Result<(), String> {
     if fs::read_dir("old").map_err(tried("list the new directory"))?.next().is_some() {
         return Err("a removed directory came back with its old content".into());
     }
-    loopback().map_err(tried("talk over the loopback interface"))?;
+    if has_namespaces {
+        loopback().map_err(tried("talk over the loopback interface"))?;
+    } else {
+        examine_alone(secret)?;
+    }
     if fs::read(secret).is_ok() {
         return Err("a file outside the view could be read".into());
     }
     if fs::write("/usr/.ssr-mcp-probe", "").is_ok() || fs::write("/etc/passwd", "").is_ok() {
         return Err("a file outside the tree could be written".into());
     }
-    if rustix::process::getuid().as_raw() != helper::INNER
-        || rustix::process::getpid().as_raw_nonzero().get() > 64
-    {
+    if has_namespaces && !is_in_namespaces() {
         return Err("the user or process namespace is not in force".into());
     }
     #[expect(unsafe_code, reason = "the call must be refused")]
     // SAFETY: should it succeed, this process, which has one thread, is in another namespace and ends.
     if unsafe { rustix::thread::unshare_unsafe(rustix::thread::UnshareFlags::NEWUSER) }.is_ok() {
         return Err("a nested user namespace could be made".into());
+    }
+    Ok(())
+}
+
+fn is_in_namespaces() -> bool {
+    rustix::process::getuid().as_raw() == helper::INNER
+        && rustix::process::getpid().as_raw_nonzero().get() <= 64
+}
+
+/// What only Landlock and the filter keep a command from.
+fn examine_alone(secret: &Path) -> Result<(), String> {
+    if loopback().is_ok() {
+        return Err("a network could be used".into());
+    }
+    if rustix::fs::chmod(secret, rustix::fs::Mode::RWXU).is_ok() {
+        return Err("a file outside could be given another mode".into());
+    }
+    if rustix::process::getppid()
+        .is_none_or(|parent| rustix::process::test_kill_process(parent).is_ok())
+    {
+        return Err("a process outside could be signalled".into());
     }
     Ok(())
 }

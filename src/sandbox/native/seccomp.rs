@@ -3,11 +3,13 @@
 //! A deny list: what runs is other people's build and test tools, and an allow list breaks them.
 //! Compiled once by the supervisor; the bytes travel with the policy.
 
+use super::mounts::last_errno;
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
     SeccompRule, TargetArch, sock_filter,
 };
 use std::collections::BTreeMap;
+use std::os::fd::{FromRawFd as _, OwnedFd};
 
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
@@ -76,6 +78,65 @@ const DENIED_HERE: &[i64] = &[libc::SYS_iopl, libc::SYS_ioperm, libc::SYS_uselib
 #[cfg(not(target_arch = "x86_64"))]
 const DENIED_HERE: &[i64] = &[];
 
+/// Refused where only the user's name stands between a command and the user.
+const OF_THE_USER: &[i64] = &[
+    libc::SYS_shmget,
+    libc::SYS_shmat,
+    libc::SYS_shmctl,
+    libc::SYS_semget,
+    libc::SYS_semop,
+    libc::SYS_semtimedop,
+    libc::SYS_semctl,
+    libc::SYS_msgget,
+    libc::SYS_msgsnd,
+    libc::SYS_msgrcv,
+    libc::SYS_msgctl,
+    libc::SYS_mq_open,
+    libc::SYS_mq_unlink,
+    libc::SYS_fchown,
+    libc::SYS_fchownat,
+    libc::SYS_setxattr,
+    libc::SYS_lsetxattr,
+    libc::SYS_fsetxattr,
+    SETXATTRAT,
+    libc::SYS_removexattr,
+    libc::SYS_lremovexattr,
+    libc::SYS_fremovexattr,
+    REMOVEXATTRAT,
+    FILE_SETATTR,
+    libc::SYS_inotify_add_watch,
+];
+
+/// Requests that an owner may make of a file that is open for reading: flags, project, version,
+/// encryption, verity.
+const OF_FILES: &[u64] =
+    &[0x4008_6602, 0x4004_6602, 0x401c_5820, 0x4008_7602, 0x4004_7602, 0x800c_6613, 0x4080_6685];
+
+/// Numbers of newer calls, which are the same everywhere.
+pub(super) const FCHMODAT2: i64 = 452;
+const SETXATTRAT: i64 = 463;
+const REMOVEXATTRAT: i64 = 466;
+const FILE_SETATTR: i64 = 469;
+
+#[cfg(target_arch = "x86_64")]
+const OF_THE_USER_HERE: &[i64] =
+    &[libc::SYS_chown, libc::SYS_lchown, libc::SYS_utime, libc::SYS_utimes, libc::SYS_futimesat];
+#[cfg(not(target_arch = "x86_64"))]
+const OF_THE_USER_HERE: &[i64] = &[];
+
+/// Calls on a process, and which argument names it: 0 is the caller.
+const OF_OTHERS: &[(i64, u8)] = &[
+    (libc::SYS_prlimit64, 0),
+    (libc::SYS_setpriority, 1),
+    (libc::SYS_ioprio_set, 1),
+    (libc::SYS_sched_setaffinity, 0),
+    (libc::SYS_sched_setparam, 0),
+    (libc::SYS_sched_setscheduler, 0),
+    (libc::SYS_sched_setattr, 0),
+    (libc::SYS_migrate_pages, 0),
+    (libc::SYS_move_pages, 0),
+];
+
 /// Every flag of `clone` that makes a namespace (a time namespace can be had only through `clone3`).
 const NAMESPACES: &[i32] = &[
     libc::CLONE_NEWNS,
@@ -90,15 +151,17 @@ const NAMESPACES: &[i32] = &[
 /// Not vsock (it reaches the hypervisor, and on WSL2 starts Windows programs), not `AF_ALG`, not raw packets.
 const SOCKETS: &[i32] = &[libc::AF_UNIX, libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK];
 
-/// The filter as the bytes of its instructions.
-pub(super) fn compile() -> Result<Vec<u8>, String> {
+/// The filter as the bytes of its instructions. `alone`: nothing but it and Landlock keeps a command
+/// from other processes and files of the same user.
+pub(super) fn compile(alone: bool) -> Result<Vec<u8>, String> {
     let arch: TargetArch = std::env::consts::ARCH.try_into().map_err(|error| format!("{error}"))?;
     let refusal = SeccompAction::Errno(libc::EPERM.cast_unsigned());
-    let filter = SeccompFilter::new(denied()?, SeccompAction::Allow, refusal, arch)
+    let filter = SeccompFilter::new(denied(alone)?, SeccompAction::Allow, refusal, arch)
         .map_err(|error| error.to_string())?;
     let program: BpfProgram =
         filter.try_into().map_err(|error: seccompiler::BackendError| error.to_string())?;
-    Ok(encode(&[unknown_calls(), program].concat()))
+    let first = if alone { [unknown_calls(), asked()].concat() } else { unknown_calls() };
+    Ok(encode(&[first, program].concat()))
 }
 
 /// Puts a compiled filter on the calling thread, which must have set `no_new_privs`.
@@ -107,7 +170,32 @@ pub(super) fn apply(bytes: &[u8]) -> Result<(), String> {
     seccompiler::apply_filter(&filter).map_err(|error| error.to_string())
 }
 
-fn denied() -> Result<Rules, String> {
+/// [`apply`], for a filter that asks: the descriptor where the questions come.
+pub(super) fn apply_asking(bytes: &[u8]) -> Result<OwnedFd, String> {
+    let filter = decode(bytes).ok_or("the system call filter is malformed")?;
+    let program = libc::sock_fprog {
+        len: u16::try_from(filter.len()).map_err(|_| "the system call filter is too long")?,
+        // Our instructions and the C ones have the same layout, which the kernel's interface fixes.
+        filter: filter.as_ptr().cast_mut().cast(),
+    };
+    #[expect(unsafe_code, reason = "no library makes a listener")]
+    // SAFETY: the program and its instructions live across the call, which reads them only; the
+    // descriptor that it returns is owned by nothing else.
+    unsafe {
+        let fd = libc::syscall(
+            libc::SYS_seccomp,
+            libc::SECCOMP_SET_MODE_FILTER,
+            libc::SECCOMP_FILTER_FLAG_NEW_LISTENER,
+            &raw const program,
+        );
+        match i32::try_from(fd) {
+            Ok(fd) if fd >= 0 => Ok(OwnedFd::from_raw_fd(fd)),
+            _ => Err(last_errno().to_string()),
+        }
+    }
+}
+
+fn denied(alone: bool) -> Result<Rules, String> {
     let mut rules: Rules =
         DENIED.iter().chain(DENIED_HERE).map(|call| (*call, Vec::new())).collect();
     let clone = NAMESPACES
@@ -125,7 +213,27 @@ fn denied() -> Result<Rules, String> {
     rules.insert(libc::SYS_socket, vec![rule(other_families)?]);
     let types_into_terminal = condition(1, SeccompCmpOp::Eq, libc::TIOCSTI)?;
     rules.insert(libc::SYS_ioctl, vec![rule(vec![types_into_terminal])?]);
+    if alone {
+        deny_the_user_s_own(&mut rules)?;
+    }
     Ok(rules)
+}
+
+/// What needs no more than to be the same user: other processes' limits and priorities, objects that
+/// are found by number, owners, modes and times of files. Landlock knows none of these.
+fn deny_the_user_s_own(rules: &mut Rules) -> Result<(), String> {
+    rules.extend(OF_THE_USER.iter().chain(OF_THE_USER_HERE).map(|call| (*call, Vec::new())));
+    for (call, argument) in OF_OTHERS {
+        rules.insert(*call, vec![rule(vec![condition(*argument, SeccompCmpOp::Ne, 0)?])?]);
+    }
+    let mut ioctls = rules.remove(&libc::SYS_ioctl).unwrap_or_default();
+    for request in OF_FILES {
+        ioctls.push(rule(vec![condition(1, SeccompCmpOp::Eq, *request)?])?);
+    }
+    rules.insert(libc::SYS_ioctl, ioctls);
+    let not_pairs = condition(0, SeccompCmpOp::Ne, u64::from(libc::AF_UNIX.cast_unsigned()))?;
+    rules.insert(libc::SYS_socketpair, vec![rule(vec![not_pairs])?]);
+    Ok(())
 }
 
 /// Compared as 32 bits: the kernel looks at no more of these arguments.
@@ -162,6 +270,32 @@ fn unknown_calls() -> BpfProgram {
     ]
 }
 
+/// Calls that the first process answers: see [`super::asked`].
+const ASKED: &[i64] = &[
+    libc::SYS_socket,
+    libc::SYS_fchmod,
+    libc::SYS_fchmodat,
+    FCHMODAT2,
+    libc::SYS_utimensat,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_chmod,
+];
+
+fn asked() -> BpfProgram {
+    const JUMP_EQ: u16 = 0x15;
+    const RETURN: u16 = 0x06;
+    let one = |call: &i64| {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "small")]
+        let call = *call as u32;
+        // The call's number is loaded still.
+        [
+            sock_filter { code: JUMP_EQ, jt: 0, jf: 1, k: call },
+            sock_filter { code: RETURN, jt: 0, jf: 0, k: libc::SECCOMP_RET_USER_NOTIF },
+        ]
+    };
+    ASKED.iter().flat_map(one).collect()
+}
+
 fn encode(program: &[sock_filter]) -> Vec<u8> {
     let one = |instruction: &sock_filter| {
         let sock_filter { code, jt, jf, k } = instruction;
@@ -190,7 +324,9 @@ mod tests {
 
     #[test]
     fn a_filter_survives_its_way_to_the_helper() {
-        let bytes = compile().unwrap();
-        assert_eq!(encode(&decode(&bytes).unwrap()), bytes);
+        for alone in [false, true] {
+            let bytes = compile(alone).unwrap();
+            assert_eq!(encode(&decode(&bytes).unwrap()), bytes);
+        }
     }
 }

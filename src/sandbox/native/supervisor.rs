@@ -3,6 +3,7 @@
 use super::capture::Capture;
 use super::fork_server::socket_pair;
 use super::message::{Ended, Order, Policy, RawChanges, Report};
+use super::translate::Translation;
 use super::wire::{Channel, Wire};
 use super::{
     Cancel, Captured, ChangeSet, End, Error, Finished, Limits, Machine, Step, View, check,
@@ -15,6 +16,7 @@ use rustix::process::Signal;
 use std::borrow::Cow;
 use std::io::Read as _;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -40,12 +42,15 @@ pub(in crate::sandbox) struct Live {
     pub(super) limits: Limits,
     /// Whether the view is built.
     ready: bool,
+    /// Where the paths of the view are not those inside.
+    pub(super) translation: Option<Translation>,
 }
 
 impl Live {
     /// Starts a helper and sends it the view.
     pub(in crate::sandbox) fn start(machine: &Arc<Machine>, view: &View) -> Result<Self, Error> {
         check::view(view, machine.runs_as)?;
+        let (view, way, translation) = machine.arrange(view)?;
         let (ours, theirs) = socket_pair()?;
         let (stderr, stderr_end) = pipe()?;
         let channel = Channel::new(ours);
@@ -61,12 +66,10 @@ impl Live {
             machine: Arc::clone(machine),
             limits: view.limits.clone(),
             ready: false,
+            translation,
         };
-        let policy = Policy {
-            view: view.clone(),
-            system: machine.system.clone(),
-            filter: machine.filter.clone(),
-        };
+        let policy =
+            Policy { view, system: machine.system.clone(), filter: machine.filter.clone(), way };
         live.send(&policy, &[])?;
         Ok(live)
     }
@@ -78,6 +81,11 @@ impl Live {
             self.note_beginning(report)?;
         }
         Ok(())
+    }
+
+    /// Where the tree is, if not where the view wants it.
+    pub(in crate::sandbox) fn root(&self) -> Option<&Path> {
+        self.translation.as_ref().map(Translation::root)
     }
 
     /// Takes the reports before the first step's.
@@ -102,6 +110,8 @@ impl Live {
         cancel: &Cancel,
     ) -> Result<Finished, Error> {
         check::step(step)?;
+        let inside = self.translated(step)?;
+        let names: Vec<_> = inside.collect.iter().cloned().zip(step.collect.clone()).collect();
         let (out, out_end) = pipe()?;
         let (err, err_end) = if step.merge_stderr {
             (None, None)
@@ -110,23 +120,33 @@ impl Live {
         };
         let ends: Vec<BorrowedFd<'_>> =
             [Some(&out_end), err_end.as_ref()].into_iter().flatten().map(|fd| fd.as_fd()).collect();
-        self.send(&Order::Run(Cow::Borrowed(step)), &ends)?;
+        self.send(&Order::Run(inside), &ends)?;
         drop((out_end, err_end));
         let mut streams = [self.stream(Some(out)), self.stream(err)];
         let report = self.attend(&mut streams, cancel, Instant::now() + step.deadline + SLACK)?;
         let total: u64 = streams.iter().map(|stream| stream.total).sum();
         let [stdout, stderr] = streams.map(Stream::finish);
         match report {
-            Report::Ended(Ended { mut end, wall, cpu, collected }) => {
+            Report::Ended(Ended { mut end, wall, cpu, mut collected, wanted_network }) => {
                 // Whether the command ended before it was told to must not depend on timing.
                 if total > self.limits.output && matches!(end, End::Exited(_) | End::Signalled(_)) {
                     end = End::OutputLimit;
                 }
-                Ok(Finished { end, stdout, stderr, wall, cpu, collected })
+                let told = |(inside, name)| Some((name, collected.remove(&inside)?));
+                let collected = names.into_iter().filter_map(told).collect();
+                Ok(Finished { end, stdout, stderr, wall, cpu, collected, wanted_network })
             }
             Report::NotStarted(program, reason) => Err(Error::NotStarted { program, reason }),
             Report::NotWritten(path, reason) => Err(Error::NotWritten { path, reason }),
             _ => Err(Error::Lost("it answered out of turn".into())),
+        }
+    }
+
+    /// The step with the paths inside.
+    pub(super) fn translated<'a>(&self, step: &'a Step) -> Result<Cow<'a, Step>, Error> {
+        match &self.translation {
+            None => Ok(Cow::Borrowed(step)),
+            Some(translation) => translation.step(step).map(Cow::Owned),
         }
     }
 

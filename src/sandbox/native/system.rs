@@ -73,6 +73,10 @@ fn item(path: &Path) -> Option<Item> {
     Some(Item { path: path.into(), link, content })
 }
 
+/// Links of `/etc`: where to, and where.
+pub(super) const LINKS: &[(&str, &str)] =
+    &[("/usr/share/zoneinfo/UTC", "/etc/localtime"), ("/proc/self/mounts", "/etc/mtab")];
+
 /// Files of `/etc` that are made up, so that no name or address of the machine is seen.
 pub(super) const GENERATED: &[(&str, &str)] = &[
     (

@@ -42,7 +42,9 @@ impl Talk {
         let (requests_end, requests) = pipe()?;
         rustix::io::ioctl_fionbio(&requests, true)
             .map_err(|errno| Error::Io { what: "set up a pipe", source: errno.into() })?;
-        live.send(&Order::Run(Cow::Borrowed(step)), &[replies_end.as_fd(), requests_end.as_fd()])?;
+        let inside = live.translated(step)?.into_owned();
+        let ends = [replies_end.as_fd(), requests_end.as_fd()];
+        live.send(&Order::Run(Cow::Owned(inside)), &ends)?;
         Ok(Self { live, requests, replies: Some(replies), read: Vec::new(), searched: 0 })
     }
 

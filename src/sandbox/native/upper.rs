@@ -15,8 +15,8 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
 /// Contents beyond these are listed and not read: a source tree has no such files.
-const LARGEST_FILE: u64 = 16 << 20;
-const LARGEST_SET: u64 = 256 << 20;
+pub(super) const LARGEST_FILE: u64 = 16 << 20;
+pub(super) const LARGEST_SET: u64 = 256 << 20;
 
 /// What was written and deleted. `mounts` are the paths below the root where something else is
 /// mounted: the directories made to hold them are not changes. What cannot be read is named.
@@ -155,11 +155,11 @@ fn is_regular(stat: &Stat) -> bool {
     FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile
 }
 
-fn join(dir: &[u8], name: &[u8]) -> Vec<u8> {
+pub(super) fn join(dir: &[u8], name: &[u8]) -> Vec<u8> {
     if dir.is_empty() { name.to_vec() } else { [dir, b"/", name].concat() }
 }
 
-fn lstat(root: impl AsFd, path: &[u8]) -> Result<Option<Stat>, Errno> {
+pub(super) fn lstat(root: impl AsFd, path: &[u8]) -> Result<Option<Stat>, Errno> {
     match rustix::fs::statat(root, path, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(stat) => Ok(Some(stat)),
         Err(Errno::NOENT | Errno::NOTDIR) => Ok(None),
@@ -167,7 +167,7 @@ fn lstat(root: impl AsFd, path: &[u8]) -> Result<Option<Stat>, Errno> {
     }
 }
 
-fn open(root: impl AsFd, path: &[u8], flags: OFlags) -> Result<OwnedFd, Errno> {
+pub(super) fn open(root: impl AsFd, path: &[u8], flags: OFlags) -> Result<OwnedFd, Errno> {
     let path = if path.is_empty() { b".".as_slice() } else { path };
     let flags = flags | OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
     rustix::fs::openat2(
@@ -179,14 +179,14 @@ fn open(root: impl AsFd, path: &[u8], flags: OFlags) -> Result<OwnedFd, Errno> {
     )
 }
 
-fn read(root: impl AsFd, path: &[u8], stat: &Stat) -> Result<Written, Errno> {
+pub(super) fn read(root: impl AsFd, path: &[u8], stat: &Stat) -> Result<Written, Errno> {
     let file = open(root, path, OFlags::empty())?;
     let bytes = read_regular(file.into(), LARGEST_FILE).map_err(|_| Errno::IO)?;
     Ok((bytes, stat.st_mode & 0o100 != 0))
 }
 
 /// The names in a directory, sorted.
-fn entries(root: impl AsFd, path: &[u8]) -> Result<Vec<Vec<u8>>, Errno> {
+pub(super) fn entries(root: impl AsFd, path: &[u8]) -> Result<Vec<Vec<u8>>, Errno> {
     let dir = open(root, path, OFlags::DIRECTORY)?;
     let mut names = Vec::new();
     for entry in Dir::new(dir)? {

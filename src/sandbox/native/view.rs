@@ -4,7 +4,7 @@ use super::idmap::OwnerMaps;
 use super::message::Policy;
 use super::mounts::{self, MountTree, NO_DEVICES, NO_EXEC, NO_SETUID, READ_ONLY};
 use super::system::Item;
-use super::{Access, system};
+use super::{Access, View, space, system};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use rustix::mount::{MountFlags, MountPropagationFlags, UnmountFlags};
@@ -85,6 +85,20 @@ impl Sources {
     }
 }
 
+impl Sources {
+    /// In the order of the view's mounts.
+    pub(super) fn mounts(&self) -> &[MountTree] {
+        &self.mounts
+    }
+
+    /// The layers, then the sources of mounts that are written over.
+    pub(super) fn copied(&self, view: &View) -> impl Iterator<Item = &MountTree> {
+        let mounts = view.mounts.iter().zip(&self.mounts);
+        let written = mounts.filter(|(mount, _)| mount.access == Access::Scratch);
+        self.layers.iter().chain(written.map(|(_, tree)| tree))
+    }
+}
+
 /// Whether only its owner may look into a directory.
 fn is_private(source: &Path) -> bool {
     std::fs::metadata(source).is_ok_and(|metadata| metadata.mode() & 0o005 != 0o005)
@@ -124,8 +138,7 @@ struct Root {
 impl Root {
     fn new(disk: u64) -> Result<Self, String> {
         let quiet = MountFlags::NOSUID | MountFlags::NODEV;
-        // One inode for each 4 KiB, within reason: an empty file takes memory too.
-        let inodes = (disk / 4096).clamp(10_000, 2_000_000);
+        let inodes = space::inodes(disk);
         mount("tmpfs", STAGE, quiet, &format!("mode=0755,size={disk},nr_inodes={inodes}"))?;
         make_dir(NEW_ROOT, 0o755)?;
         mount("tmpfs", NEW_ROOT, quiet, "mode=0755,size=16m,nr_inodes=16k")?;
@@ -178,8 +191,10 @@ impl Root {
         for (name, content) in system::GENERATED {
             self.file(&Path::new("/etc").join(name), content.as_bytes())?;
         }
-        self.link(Path::new("/usr/share/zoneinfo/UTC"), Path::new("/etc/localtime"))?;
-        self.link(Path::new("/proc/self/mounts"), Path::new("/etc/mtab"))
+        for (to, at) in system::LINKS {
+            self.link(Path::new(to), Path::new(at))?;
+        }
+        Ok(())
     }
 
     fn add_devices(&self, sources: &Sources) -> Result<(), String> {
@@ -318,7 +333,7 @@ fn make_dir(path: &str, mode: u32) -> Result<String, String> {
     Ok(path.into())
 }
 
-fn open_dir(path: &Path) -> Result<OwnedFd, String> {
+pub(super) fn open_dir(path: &Path) -> Result<OwnedFd, String> {
     rustix::fs::open(path, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
         .map_err(|errno| format!("open {}: {errno}", path.display()))
 }

@@ -32,17 +32,17 @@ pub(super) fn lay(root: impl AsFd, changes: &Changes) -> Result<(), NotWritten> 
     Ok(())
 }
 
-/// Writes a step's own files: absolute paths below `/tmp`.
-pub(super) fn files(files: &[(PathBuf, Vec<u8>, u32)]) -> Result<(), NotWritten> {
+/// Writes a step's own files: absolute paths below `tmp`.
+pub(super) fn files(place: &Path, files: &[(PathBuf, Vec<u8>, u32)]) -> Result<(), NotWritten> {
     let shown = |path: &Path| path.display().to_string();
     if files.is_empty() {
         return Ok(());
     }
-    let tmp = open_dir(rustix::fs::CWD, Path::new("/tmp"), ResolveFlags::empty())
-        .map_err(|errno| ("/tmp".into(), errno.to_string()))?;
+    let tmp = open_dir(rustix::fs::CWD, place, ResolveFlags::empty())
+        .map_err(|errno| (shown(place), errno.to_string()))?;
     for (path, bytes, mode) in files {
         let below =
-            path.strip_prefix("/tmp").map_err(|_| (shown(path), "it is not below /tmp".into()))?;
+            path.strip_prefix(place).map_err(|_| (shown(path), "it is not below /tmp".into()))?;
         put(&tmp, below, bytes, *mode).map_err(|errno| (shown(path), errno.to_string()))?;
     }
     Ok(())
@@ -89,7 +89,8 @@ fn stamp(before: Option<i64>) -> Timespec {
     }
 }
 
-fn make_dirs(root: BorrowedFd<'_>, path: &Path) -> Result<OwnedFd, Errno> {
+/// A directory below another, made where it is missing.
+pub(super) fn make_dirs(root: BorrowedFd<'_>, path: &Path) -> Result<OwnedFd, Errno> {
     match open_dir(root, path, BENEATH) {
         Err(Errno::NOENT) => {
             let (parent, name) =

@@ -7,7 +7,8 @@ use std::process::{Command, Stdio};
 fn copies() -> (TempDir, PathBuf, PathBuf) {
     use std::os::unix::fs::PermissionsExt as _;
     let dir =
-        tempfile::Builder::new().permissions(fs::Permissions::from_mode(0o755)).tempdir().unwrap();
+        // Not below /tmp, which is private inside: what lies there would not be looked for in the right place.
+        tempfile::Builder::new().permissions(fs::Permissions::from_mode(0o755)).tempdir_in("/var/tmp").unwrap();
     let (tests, program) = (dir.path().join("tests"), dir.path().join("helper"));
     fs::copy(std::env::current_exe().unwrap(), &tests).unwrap();
     fs::copy(helper(), &program).unwrap();
@@ -17,51 +18,68 @@ fn copies() -> (TempDir, PathBuf, PathBuf) {
 /// All of these tests again as a plain user: the two ways into the namespaces differ.
 #[test]
 fn without_root() {
-    use std::os::unix::process::CommandExt as _;
-    if !rustix::process::geteuid().is_root() {
+    if rustix::process::geteuid().is_root() {
+        again(Tier::A, Some(12_345));
+    } else {
         not_run("already a plain user: all the other tests are this one");
-        return;
+    }
+}
+
+/// All of these tests again in a tier, as a plain user where one is given.
+pub(super) fn again(tier: Tier, user: Option<u32>) {
+    use std::os::unix::process::CommandExt as _;
+    if !rustix::process::geteuid().is_root() && user.is_some() {
+        return not_run("this test run is a plain user, and cannot become another");
+    }
+    if tier == Tier::B && !path_list().iter().any(|dir| dir.join("bwrap").exists()) {
+        return not_run("tier B: bubblewrap is not on this machine (`apt install bubblewrap`)");
     }
     let (dir, tests, program) = copies();
-    let user = 12345;
     let tmp = dir.path().join("tmp");
     fs::create_dir(&tmp).unwrap();
-    chown(&tmp, Some(user), Some(user)).unwrap();
-    let out = Command::new(tests)
+    chown(&tmp, user, user).unwrap();
+    let mut command = Command::new(tests);
+    command
         .args(["sandbox::", "--skip", "without_root", "--skip", "nothing_is_left_over"])
+        .args(["--skip", "all_again", "--skip", "sandbox::tiers::a_bubblewrap"])
         .env(HELPER, program)
+        .env(TIER, format!("{tier:?}"))
         .env("TMPDIR", &tmp)
         .env_remove("HOME")
-        .current_dir(&tmp)
-        .uid(user)
-        .gid(user)
-        .output()
-        .unwrap();
-    let printed = String::from_utf8_lossy(&out.stdout);
-    assert!(
-        out.status.success(),
-        "as a plain user:\n{printed}{}",
-        String::from_utf8_lossy(&out.stderr)
-    );
-    for line in String::from_utf8_lossy(&out.stderr).lines().filter(|l| l.starts_with("NOT RUN")) {
-        not_run(&format!("as a plain user: {line}"));
+        .current_dir(&tmp);
+    if let Some(user) = user {
+        command.uid(user).gid(user);
+    }
+    let out = command.output().unwrap();
+    let (printed, told) =
+        (String::from_utf8_lossy(&out.stdout), String::from_utf8_lossy(&out.stderr));
+    let who = if user.is_some() { "a plain user" } else { "the same user" };
+    assert!(out.status.success(), "tier {tier:?} as {who}:\n{printed}{told}");
+    for line in told.lines().filter(|l| l.starts_with("NOT RUN") || l.starts_with("EXCEPTION")) {
+        not_run(&format!("tier {tier:?} as {who}: {line}"));
     }
     assert!(printed.contains("test result: ok") && !printed.contains(" 0 passed"), "{printed}");
 }
 
-/// What the probe says where a system call is denied; it is denied to one thread and its children.
+/// Denies system calls to the calling thread and what it starts.
+pub(super) fn deny(calls: &[i64]) {
+    rustix::thread::set_no_new_privs(true).unwrap();
+    let rules = calls.iter().map(|call| (*call, Vec::new())).collect();
+    let denied = seccompiler::SeccompAction::Errno(libc::EPERM.cast_unsigned());
+    let arch = std::env::consts::ARCH.try_into().unwrap();
+    let filter =
+        seccompiler::SeccompFilter::new(rules, seccompiler::SeccompAction::Allow, denied, arch);
+    let program: seccompiler::BpfProgram = filter.unwrap().try_into().unwrap();
+    seccompiler::apply_filter(&program).unwrap();
+}
+
+/// What the probe of the first tier says where a system call is denied.
 fn refusal(call: i64) -> String {
     let scratch = TempDir::new().unwrap();
     let probe = || {
-        rustix::thread::set_no_new_privs(true).unwrap();
-        let rules = [(call, Vec::new())].into();
-        let denied = seccompiler::SeccompAction::Errno(libc::EPERM.cast_unsigned());
-        let arch = std::env::consts::ARCH.try_into().unwrap();
-        let filter =
-            seccompiler::SeccompFilter::new(rules, seccompiler::SeccompAction::Allow, denied, arch);
-        let program: seccompiler::BpfProgram = filter.unwrap().try_into().unwrap();
-        seccompiler::apply_filter(&program).unwrap();
-        Sandbox::probe_with(&helper(), scratch.path()).err()
+        deny(&[call]);
+        let choice = Choice { only: Some(Tier::A), path: Vec::new() };
+        Sandbox::choose(&helper(), scratch.path(), &choice).err()
     };
     let refused = std::thread::scope(|scope| scope.spawn(probe).join().unwrap());
     assert_eq!(fs::read_dir(scratch.path()).unwrap().count(), 0, "the probe left something");

@@ -170,10 +170,11 @@ fn a_file_of_another_owner_is_read_and_its_change_refused_inside() {
         return;
     }
     let world = World::new(&[("a", "1"), ("b", "1")]);
+    let refused = if tier() == Tier::A { "refused\nrefused\n" } else { "" };
     chown(world.base().join("a"), Some(4242), None).unwrap();
     chown(world.base().join("b"), None, Some(4242)).unwrap();
     let out = world.sh("cat a b; for f in a b; do (echo x > $f) 2>/dev/null || echo refused; done; rm -f a && echo x > a && cat a");
-    assert_eq!(out, "11refused\nrefused\nx\n");
+    assert_eq!(out, format!("11{refused}x\n"));
 }
 
 /// Runs a script that prepares `/tmp/out`, and reads it back.
@@ -236,6 +237,13 @@ fn a_tree_that_a_command_moved_away_is_not_used() {
     let mut world = World::new(&[("a", "true")]);
     world.view.root = "/tmp/some/where".into();
     let mut session = world.open();
+    if tier() == Tier::C {
+        let moved = "cd ..; mv tree other; mkdir tree2; ln -s tmp link";
+        let finished = session.run(&shell(moved), &Cancel::new()).unwrap();
+        assert_eq!(text(&finished.stdout).matches("Permission denied").count(), 3);
+        assert_eq!(finished.end, End::Exited(1));
+        return;
+    }
     let swap =
         "cd /; mv /tmp/some /tmp/other; mkdir -p /tmp/some/where; echo fake > /tmp/some/where/a";
     succeeded(&session.run(&shell(swap), &Cancel::new()).unwrap());
