@@ -92,10 +92,10 @@ struct Bound {
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error(
-        "no tests of a known framework were found (pytest, unittest, cargo test, vitest, jest, mocha, tap, \
-         tape, node:test). Add tests, or name a command with --test-command and the JUnit XML file it writes with --report"
+        "no tests of a known framework were found ({}). Add tests, or name a command with --test-command and \
+         the JUnit XML file it writes with --report", .known.join(", ")
     )]
-    NoTests,
+    NoTests { known: Vec<String> },
     #[error(
         "no tests for {framework} were found. Leave --framework out to have it detected, or name a \
          command with --test-command and --report"
@@ -424,7 +424,7 @@ fn explained(error: Error, reader: &Reader<'_>) -> Error {
     let tested = |path: &&RelPath| {
         path.extension() == "rs" && detect::contains(&reader.bytes(path), b"#[test]")
     };
-    let nothing = matches!(error, Error::NoTests | Error::NoTestsFor { .. });
+    let nothing = matches!(error, Error::NoTests { .. } | Error::NoTestsFor { .. });
     let crates = reader.named("Cargo.toml").next().is_some();
     if nothing && crates && reader.paths().iter().any(|path| tested(&path)) {
         return Error::UnitTestsOnly;

@@ -96,6 +96,7 @@ pub(super) fn choose(
         let suits = asks || spec.suits.iter().any(|evidence| reader.holds(evidence));
         (suits && holds_tests(spec)).then_some((!asks, spec.rank))
     };
+    let known = specs.iter().map(|spec| spec.name.clone()).collect();
     let mut best: BTreeMap<String, ((bool, u32), Spec)> = BTreeMap::new();
     for spec in specs {
         if let Some(order) = fits(&spec)
@@ -114,7 +115,7 @@ pub(super) fn choose(
         let frameworks = best.into_values().map(|(_, spec)| spec.name).collect();
         return Err(Error::Ambiguous { frameworks });
     }
-    best.into_values().next().map(|(_, spec)| spec).ok_or(Error::NoTests)
+    best.into_values().next().map(|(_, spec)| spec).ok_or(Error::NoTests { known })
 }
 
 fn language_of(file: &RelPath) -> Option<String> {

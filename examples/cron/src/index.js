@@ -1,0 +1,3 @@
+export { FIELDS, values } from './fields.js';
+export { due, matches, onDay, parse } from './line.js';
+export { next, upcoming } from './next.js';
