@@ -2,13 +2,14 @@
 //! machine-format reports.
 //!
 //! What is known of a framework stands in `grammars/<language>/runners/<framework>.toml`. The code here
-//! is generic over that; it knows two kinds of tools (`python`, `cargo`) and the report formats.
+//! is generic over that; it knows the kinds of tools (`python`, `cargo`, `go`) and the report formats.
 
 mod canary;
 mod cargo;
 mod command;
 mod detect;
 mod embedded;
+mod go;
 mod instrument;
 mod own_copies;
 mod python;
@@ -50,6 +51,9 @@ pub struct Machine {
     pub virtual_env: Option<PathBuf>,
     pub cargo_home: Option<PathBuf>,
     pub rustup_home: Option<PathBuf>,
+    /// `GOPATH` and `GOMODCACHE` where set.
+    pub go_path: Option<PathBuf>,
+    pub go_mod_cache: Option<PathBuf>,
 }
 
 /// What the user said about the tests; wins over detection.
@@ -73,6 +77,7 @@ struct Bound {
     tools: Tools,
     ground: sway::Ground,
     crates: cargo::Crates,
+    modules: go::Modules,
     /// What the user wants to be run in place of the framework's own script.
     command: Option<command::Command>,
 }
@@ -125,6 +130,16 @@ pub enum Error {
     NoCargo,
     #[error("the Rust toolchain {name:?} is not installed. Run `rustup toolchain install {name}`")]
     NoToolchain { name: String },
+    #[error("no Go was found on PATH{}. Install Go from https://go.dev/dl and add its bin directory to PATH", shims(.seen))]
+    NoGo {
+        /// What stood on `PATH` under Go's name but belongs to no toolchain.
+        seen: Vec<PathBuf>,
+    },
+    #[error(
+        "Go {version} in {} is too old: its tests can print their own verdicts. Install Go 1.20 or newer \
+         from https://go.dev/dl", .root.display()
+    )]
+    OldGo { version: String, root: PathBuf },
     #[error(transparent)]
     NoReport(#[from] NoReport),
 }
@@ -169,11 +184,15 @@ impl Runner {
                 python_tools(&spec, &reader, tree, root, machine, command.is_some())?
             }
             ToolKind::Cargo => (cargo_tools(&reader, root, machine)?, BTreeSet::new()),
+            ToolKind::Go => {
+                (with_python(go::tools(&reader, machine)?, root, machine)?, BTreeSet::new())
+            }
         };
         let tools = with_constants(tools, &spec);
         let ground = sway::Ground::survey(&spec, &reader, &test_files(&spec, &reader), installed);
         let crates = cargo::Crates::of(&reader);
-        Ok(Self(Arc::new(Bound { spec, tools, ground, crates, command })))
+        let modules = go::Modules::of(&reader, &test_files(&spec, &reader));
+        Ok(Self(Arc::new(Bound { spec, tools, ground, crates, modules, command })))
     }
 
     pub fn framework(&self) -> &str {
@@ -182,7 +201,7 @@ impl Runner {
 
     /// Whether changed code must be built before its tests run.
     pub fn builds(&self) -> bool {
-        matches!(self.0.spec.tools, ToolKind::Cargo)
+        matches!(self.0.spec.tools, ToolKind::Cargo | ToolKind::Go)
     }
 
     /// Whether code of the repository may run while it is built, in the compiler or before it.
@@ -217,7 +236,11 @@ impl Runner {
         if let Some(command) = &self.0.command {
             return command.script(excluded);
         }
-        let calls = self.0.crates.calls(test_files, excluded);
+        let calls = match self.0.spec.tools {
+            ToolKind::Python => String::new(),
+            ToolKind::Cargo => self.0.crates.calls(test_files, excluded),
+            ToolKind::Go => self.0.modules.calls(test_files, excluded),
+        };
         script::fill(&self.0.spec, test_files, excluded, &calls)
     }
 
@@ -229,6 +252,7 @@ impl Runner {
         let chosen = match self.0.spec.tools {
             ToolKind::Python => script::chosen(&self.0.spec, script)?,
             ToolKind::Cargo => cargo::Crates::chosen_by(script::calls(&self.0.spec, script)?)?,
+            ToolKind::Go => go::Modules::chosen_by(script::calls(&self.0.spec, script)?)?,
         };
         (self.script(&chosen.files, &chosen.excluded) == script).then_some(chosen)
     }
@@ -299,7 +323,7 @@ fn python_tools(
     Ok((tools, python.modules()))
 }
 
-/// Cargo, and a Python for the parser.
+/// Cargo without the crates of the repository itself, and a Python for the parser.
 fn cargo_tools(reader: &Reader<'_>, root: &Path, machine: &Machine) -> Result<Tools, Error> {
     let mut tools = cargo::tools(root, machine)?;
     let home = cargo::home(machine);
@@ -308,6 +332,11 @@ fn cargo_tools(reader: &Reader<'_>, root: &Path, machine: &Machine) -> Result<To
         .into_iter()
         .map(|below| (Path::new(cargo::CARGO_HOME).join(&below), home.join(&below).is_dir()))
         .collect();
+    with_python(tools, root, machine)
+}
+
+/// Beside tools of another language a Python for the parser.
+fn with_python(mut tools: Tools, root: &Path, machine: &Machine) -> Result<Tools, Error> {
     let python = python::find(root, machine)?;
     tools.mounts.extend(python.tools().mounts);
     tools.env.insert("PYTHON".into(), python.program.clone().into());
@@ -327,6 +356,7 @@ fn test_files(spec: &Spec, reader: &Reader<'_>) -> Vec<RelPath> {
     match spec.tools {
         ToolKind::Python => reader.test_files(&spec.tests),
         ToolKind::Cargo => cargo::Crates::of(reader).test_files(),
+        ToolKind::Go => go::Modules::of(reader, &reader.test_files(&spec.tests)).test_files(),
     }
 }
 

@@ -1,5 +1,6 @@
 //! The report in a script's log: the last block between the two marker lines, and its readers.
 
+mod gotest;
 mod junit;
 mod libtest;
 mod lines;
@@ -33,6 +34,7 @@ pub(super) fn read(kind: ReportKind, log: &[u8]) -> Result<Verdicts, NoReport> {
         ReportKind::Lines => lines::read(&block),
         ReportKind::Junit => junit::read(&block),
         ReportKind::Libtest => libtest::read(&block),
+        ReportKind::Gotest => gotest::read(&block),
     }
 }
 
@@ -42,6 +44,7 @@ pub(super) fn parser(kind: ReportKind) -> Vec<u8> {
         ReportKind::Lines => include_str!("report/lines.py"),
         ReportKind::Junit => include_str!("report/junit.py"),
         ReportKind::Libtest => include_str!("report/libtest.py"),
+        ReportKind::Gotest => include_str!("report/gotest.py"),
     };
     format!("{}\n\n{}", include_str!("report/log.py"), reader).into_bytes()
 }
