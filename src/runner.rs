@@ -2,13 +2,15 @@
 //! machine-format reports.
 //!
 //! What is known of a framework stands in `grammars/<language>/runners/<framework>.toml`. The code here
-//! is generic over that; it knows the kinds of tools (`python`, `cargo`, `go`) and the report formats.
+//! is generic over that; it knows the kinds of tools (`python`, `cargo`, `go`, `cmake`) and the report formats.
 
 mod canary;
 mod cargo;
+mod cmake;
 mod command;
 mod detect;
 mod embedded;
+mod found;
 mod go;
 mod instrument;
 mod own_copies;
@@ -78,6 +80,7 @@ struct Bound {
     ground: sway::Ground,
     crates: cargo::Crates,
     modules: go::Modules,
+    project: cmake::Project,
     /// What the user wants to be run in place of the framework's own script.
     command: Option<command::Command>,
 }
@@ -140,6 +143,23 @@ pub enum Error {
          from https://go.dev/dl", .root.display()
     )]
     OldGo { version: String, root: PathBuf },
+    #[error(
+        "no CMake was found on PATH{}. Install it from your distribution or with `pip install cmake`, and add \
+         it to PATH", shims(.seen)
+    )]
+    NoCMake {
+        /// What stood on `PATH` under CMake's name but leads to no program.
+        seen: Vec<PathBuf>,
+    },
+    #[error(
+        "CMake {version} in {} is too old to write a report. Install CMake 3.21 or newer, for instance with \
+         `pip install cmake`", .root.display()
+    )]
+    OldCMake { version: String, root: PathBuf },
+    #[error(
+        "no {tool} was found in /usr/local/bin, /usr/bin or /bin. Install your distribution's build tools"
+    )]
+    NoBuildTool { tool: &'static str },
     #[error(transparent)]
     NoReport(#[from] NoReport),
 }
@@ -187,12 +207,17 @@ impl Runner {
             ToolKind::Go => {
                 (with_python(go::tools(&reader, machine)?, root, machine)?, BTreeSet::new())
             }
+            ToolKind::CMake => {
+                (with_python(cmake::tools(machine)?, root, machine)?, BTreeSet::new())
+            }
         };
         let tools = with_constants(tools, &spec);
         let ground = sway::Ground::survey(&spec, &reader, &test_files(&spec, &reader), installed);
         let crates = cargo::Crates::of(&reader);
-        let modules = go::Modules::of(&reader, &test_files(&spec, &reader));
-        Ok(Self(Arc::new(Bound { spec, tools, ground, crates, modules, command })))
+        let files = test_files(&spec, &reader);
+        let modules = go::Modules::of(&reader, &files);
+        let project = cmake::Project::of(&reader, &files);
+        Ok(Self(Arc::new(Bound { spec, tools, ground, crates, modules, project, command })))
     }
 
     pub fn framework(&self) -> &str {
@@ -201,7 +226,7 @@ impl Runner {
 
     /// Whether changed code must be built before its tests run.
     pub fn builds(&self) -> bool {
-        matches!(self.0.spec.tools, ToolKind::Cargo | ToolKind::Go)
+        !matches!(self.0.spec.tools, ToolKind::Python)
     }
 
     /// Whether code of the repository may run while it is built, in the compiler or before it.
@@ -240,8 +265,9 @@ impl Runner {
             ToolKind::Python => String::new(),
             ToolKind::Cargo => self.0.crates.calls(test_files, excluded),
             ToolKind::Go => self.0.modules.calls(test_files, excluded),
+            ToolKind::CMake => self.0.project.calls(test_files, excluded),
         };
-        script::fill(&self.0.spec, test_files, excluded, &calls)
+        script::fill(&self.0.spec, test_files, excluded, &calls, &self.0.project.known)
     }
 
     /// What a script runs that is, byte for byte, one of [`script`](Self::script)'s; `None` for others.
@@ -253,6 +279,10 @@ impl Runner {
             ToolKind::Python => script::chosen(&self.0.spec, script)?,
             ToolKind::Cargo => cargo::Crates::chosen_by(script::calls(&self.0.spec, script)?)?,
             ToolKind::Go => go::Modules::chosen_by(script::calls(&self.0.spec, script)?)?,
+            ToolKind::CMake => {
+                let known = &self.0.project.known;
+                cmake::chosen_by(script::calls_after(&self.0.spec, script, known)?)?
+            }
         };
         (self.script(&chosen.files, &chosen.excluded) == script).then_some(chosen)
     }
@@ -354,7 +384,7 @@ fn with_constants(mut tools: Tools, spec: &Spec) -> Tools {
 
 fn test_files(spec: &Spec, reader: &Reader<'_>) -> Vec<RelPath> {
     match spec.tools {
-        ToolKind::Python => reader.test_files(&spec.tests),
+        ToolKind::Python | ToolKind::CMake => reader.test_files(&spec.tests),
         ToolKind::Cargo => cargo::Crates::of(reader).test_files(),
         ToolKind::Go => go::Modules::of(reader, &reader.test_files(&spec.tests)).test_files(),
     }

@@ -34,7 +34,9 @@ impl Runner {
         let mut dice = Dice::new(seed).fork("canary");
         let neighbour = dice.pick(beside)?;
         let directory = match bound.spec.tools {
-            spec::ToolKind::Python | spec::ToolKind::Go => neighbour.parent().to_owned(),
+            spec::ToolKind::Python | spec::ToolKind::Go | spec::ToolKind::CMake => {
+                neighbour.parent().to_owned()
+            }
             spec::ToolKind::Cargo => bound.crates.tests_directory(neighbour)?,
         };
         let values = Values::roll(&mut dice);

@@ -24,6 +24,8 @@ embed![
     "python/runners/canary_unittest.py",
     "python/runners/python.sh",
     "python/runners/stdlib.txt",
+    "c/runners/ctest.toml",
+    "c/runners/ctest.sh",
     "go/runners/go-test.toml",
     "go/runners/gotest.sh",
     "go/runners/canary_gotest.go",

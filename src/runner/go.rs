@@ -1,6 +1,6 @@
 //! Go's side of a repository: its modules and packages, and the toolchain the developer uses.
 
-use super::{Error, Machine, Tools, detect::Reader, script};
+use super::{Error, Machine, Tools, detect::Reader, found, script};
 use crate::sandbox::{Access, Mount};
 use crate::tree::RelPath;
 use crate::verdict::TestId;
@@ -163,17 +163,15 @@ pub(super) fn tools(reader: &Reader<'_>, machine: &Machine) -> Result<Tools, Err
 /// The directory that go on `PATH` belongs to.
 fn toolchain(machine: &Machine) -> Result<PathBuf, Error> {
     let usual = ["/usr/local/go/bin", "/snap/go/current/bin"].map(PathBuf::from);
-    let named = machine.path.iter().chain(&usual).map(|directory| directory.join("go"));
-    let mut seen = Vec::new();
-    for program in named.filter(|path| path.is_file()) {
-        let real = fs::canonicalize(&program).unwrap_or_else(|_| program.clone());
-        let root = real.parent().and_then(Path::parent).map(Path::to_owned);
-        match root.filter(|root| root.join("VERSION").is_file() && root.join("src").is_dir()) {
-            Some(root) => return Ok(root),
-            None => seen.push(program),
-        }
+    let machine = Machine { path: [&machine.path[..], &usual].concat(), ..machine.clone() };
+    let program =
+        found::program(&machine, "go", "go/bin/go").map_err(|seen| Error::NoGo { seen })?;
+    let root = program.parent().and_then(Path::parent).unwrap_or(Path::new("/usr")).to_owned();
+    if root.join("VERSION").is_file() && root.join("src").is_dir() {
+        Ok(root)
+    } else {
+        Err(Error::NoGo { seen: vec![program] })
     }
-    Err(Error::NoGo { seen })
 }
 
 /// `go1.27.3` in the file `VERSION` to 1 and 27.

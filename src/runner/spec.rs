@@ -12,7 +12,7 @@ pub(super) struct Spec {
     /// Of the code that its tests may test, as in `grammars/`; the files of the runner are in the first's
     /// folder.
     pub languages: Vec<String>,
-    /// Which tool finder of ours serves it: `python`, `cargo` or `go`.
+    /// Which tool finder of ours serves it: `python`, `cargo`, `go` or `cmake`.
     pub tools: ToolKind,
     /// Among the frameworks of one language that fit equally well, the lowest rank is taken.
     pub rank: u32,
@@ -51,6 +51,7 @@ pub(super) enum ToolKind {
     Python,
     Cargo,
     Go,
+    CMake,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
