@@ -44,8 +44,13 @@ impl<'a> Reader<'a> {
     fn holds(&self, evidence: &Evidence) -> bool {
         let starts =
             |line: &[u8]| evidence.lines.iter().any(|start| line.starts_with(start.as_bytes()));
+        let named = evidence.lines.is_empty() && evidence.words.is_empty();
         self.matching(&evidence.files).any(|path| {
-            evidence.lines.is_empty() || self.bytes(path).split(|byte| *byte == b'\n').any(starts)
+            let bytes = self.bytes(path);
+            let speaks = |word: &String| contains(&bytes, word.as_bytes());
+            named
+                || bytes.split(|byte| *byte == b'\n').any(starts)
+                || evidence.words.iter().any(speaks)
         })
     }
 

@@ -158,7 +158,8 @@ impl Runner {
         let spec = &self.0.spec;
         let text = embedded::file(spec.folder(), program);
         let driver = embedded::file(spec.folder(), &spec.script.driver);
-        if text.is_empty() || driver.is_empty() {
+        // A screen looks into the driver itself; the others may do without.
+        if text.is_empty() || (driver.is_empty() && !spec.script.driver.is_empty()) {
             return None;
         }
         let fork = embedded::file(spec.folder(), "fork.py");

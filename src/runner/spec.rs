@@ -67,13 +67,15 @@ pub(super) enum ReportKind {
 }
 
 /// A file that matches one of the globs has a line that starts with one of `lines`, from its first
-/// column; without `lines`, the file is enough.
+/// column, or has one of `words` anywhere; without both, the file is enough.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Evidence {
     pub files: Globs,
     #[serde(default)]
     pub lines: Vec<String>,
+    #[serde(default)]
+    pub words: Vec<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]

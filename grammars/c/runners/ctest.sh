@@ -83,15 +83,23 @@ configure() {
         cat "$dir/said" >>"$dir/output"
         refuse "CMake could not configure the project: $(grep -A3 -m1 '^CMake Error' "$dir/said" | tr -s '\n ' ' ')"
     fi
-    jobs=$(nproc)
-    # One target that cannot be built stops no other.
-    if ! cmake --build "$build" -- -k -j"$jobs" >>"$dir/output" 2>&1 </dev/null; then
-        : >"$dir/unbuilt"
-    fi
-    ctest --test-dir "$build" --show-only=json-v1 >"$dir/tests.json" 2>>"$dir/output" </dev/null
+    printf '{}' >"$dir/tests.json"
+    tell || refuse "CMake 3.21 or newer is needed to tell which test is built of which file"
+}
+tell() {
+    rm -f "$dir/told"
     cmake -DBUILD="$build" -DTESTS="$dir/tests.json" -DOUT="$dir/told" -P "$dir/tell.cmake" >>"$dir/output" 2>&1
-    [ -e "$dir/told" ] || refuse "CMake 3.21 or newer is needed to tell which test is built of which file"
-    grep -q '^test' "$dir/told" || refuse 'CTest knows no test: the project adds none, or only where an option is set'
+    [ -e "$dir/told" ]
+}
+
+# build TARGET ..: one that cannot be built stops no other, and is told; its program of an earlier build would
+# speak for code that is not there any more.
+build() {
+    local target
+    cmake --build "$build" --target "$@" -- -k -j"$(nproc)" >>"$dir/output" 2>&1 </dev/null && return
+    for target in "$@"; do
+        cmake --build "$build" --target "$target" -- -k >/dev/null 2>&1 </dev/null || printf '%s\n' "$target"
+    done >"$dir/failed"
 }
 
 # owner COMMAND NAME: the target whose program a test runs.
@@ -124,22 +132,24 @@ quoted() { printf '"%s"' "$(printf '%s' "$1" | sed 's/\\/\\\\/g; s/"/\\"/g')"; }
 
 # run FILE .. -- EXCLUDED-ID ..
 run() {
-    local kind number name command target file numbers=''
+    local kind number name command target file numbers='' targets
     : >"$dir/chosen" >"$dir/excluded"
     while [ $# -gt 0 ] && [ "$1" != -- ]; do printf '%s\n' "$1" >>"$dir/chosen"; shift; done
     while [ $# -gt 1 ]; do shift; printf '%s\n' "$1" >>"$dir/excluded"; done
-    if [ -e "$dir/unbuilt" ]; then
-        # A program of an earlier build would speak for code that is not there any more.
-        cut -f 2 "$dir/told" | sort -u | while IFS= read -r target; do
-            grep -q "^target.$target	" "$dir/told" || continue
-            cmake --build "$build" --target "$target" -- -k >/dev/null 2>&1 </dev/null || printf '%s\n' "$target"
-        done >"$dir/failed"
-        while IFS=$'\t' read -r kind target command file; do
-            if [ "$kind" = target ] && grep -qxF "$target" "$dir/failed" && grep -qxF "$file" "$dir/chosen"; then
-                printf 'error %s\n' "$(quoted "$file")"
-            fi
-        done <"$dir/told" | sort -u >>"$dir/report"
-    fi
+    while IFS=$'\t' read -r kind target command file; do
+        [ "$kind" = target ] && grep -qxF "$file" "$dir/chosen" && printf '%s\n' "$target"
+    done <"$dir/told" | sort -u >"$dir/wanted"
+    mapfile -t targets <"$dir/wanted"
+    [ ${#targets[@]} -eq 0 ] || build "${targets[@]}"
+    while IFS=$'\t' read -r kind target command file; do
+        if [ "$kind" = target ] && grep -qxF "$target" "$dir/failed" && grep -qxF "$file" "$dir/chosen"; then
+            printf 'error %s\n' "$(quoted "$file")"
+        fi
+    done <"$dir/told" | sort -u >>"$dir/report"
+    # Some tests are known only once their program is there.
+    ctest --test-dir "$build" --show-only=json-v1 >"$dir/tests.json" 2>>"$dir/output" </dev/null
+    tell && grep -q '^test' "$dir/told" ||
+        refuse 'CTest knows no test: the project adds none, or only where an option is set'
     while IFS=$'\t' read -r kind number name command <&3; do
         [ "$kind" = test ] || continue
         target=$(owner "$command" "$name")

@@ -20,7 +20,7 @@ fn check(id: &str, expect: Option<&str>) {
     let open = open(&tree(&files), &only("python"), &paths);
     let found = locate(id, &open).map(|place| {
         let file = &open[place.file];
-        format!("{} {}", file.path, file.parsed.tests()[place.test].qualified)
+        format!("{} {}", file.path, file.parsed.tests()[place.test.unwrap()].qualified)
     });
     assert_eq!(found.as_deref(), expect, "{id}");
 }
@@ -68,7 +68,8 @@ fn rust_tests_in_modules_are_found() {
     let source = "mod inner {\n    #[test]\n    fn parses() {\n        assert!(true);\n    }\n}\n\n#[test]\nfn adds() {\n    assert_eq!(1 + 1, 2);\n}\n";
     let open = open(&tree(&[("tests/it.rs", source)]), &rust, &[path("tests/it.rs")]);
     let name = |id: &str| {
-        locate(id, &open).map(|place| open[place.file].parsed.tests()[place.test].name.clone())
+        locate(id, &open)
+            .map(|place| open[place.file].parsed.tests()[place.test.unwrap()].name.clone())
     };
     assert_eq!(name("it::inner::parses").as_deref(), Some("parses"));
     assert_eq!(name("tests/it.rs::adds").as_deref(), Some("adds"));
