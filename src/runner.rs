@@ -89,10 +89,17 @@ struct Bound {
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error(
-        "no tests of a known framework were found (pytest, unittest, cargo test). Add tests, or name a \
+        "no tests of a known framework were found (pytest, unittest, cargo test, go test, ctest). Add tests, or name a \
          command with --test-command and the JUnit XML file it writes with --report"
     )]
     NoTests,
+    #[error(
+        "a Java project is recognised ({sign}, tests below src/test/java), but {tool} is not run: it fetches its \
+         plugins from a network, which the sandbox does not have. Name a command that runs the tests offline \
+         with what is in the repository or the system directories with --test-command (such as \
+         '{command}'), and the JUnit XML file that it writes with --report (such as {report})"
+    )]
+    Java { sign: RelPath, tool: &'static str, command: &'static str, report: &'static str },
     #[error(
         "no tests for {framework} were found. Leave --framework out to have it detected, or name a \
          command with --test-command and --report"
@@ -197,7 +204,15 @@ impl Runner {
         let reader = Reader::new(tree);
         let command = command::Command::of(overrides)?;
         let holds_tests = |spec: &Spec| !test_files(spec, &reader).is_empty();
-        let chosen = detect::choose(&reader, embedded::specs(), overrides, &holds_tests);
+        let (ours, commanded) = embedded::specs()
+            .into_iter()
+            .partition(|spec| !matches!(spec.tools, ToolKind::Command));
+        let mut chosen = detect::choose(&reader, ours, overrides, &holds_tests);
+        if command.is_some()
+            && matches!(chosen, Err(Error::NoTests | Error::UnknownFramework { .. }))
+        {
+            chosen = detect::choose(&reader, commanded, overrides, &holds_tests).or(chosen);
+        }
         let spec = chosen.map_err(|error| explained(error, &reader))?;
         let (tools, installed) = match spec.tools {
             ToolKind::Python => {
@@ -210,6 +225,7 @@ impl Runner {
             ToolKind::CMake => {
                 (with_python(cmake::tools(machine)?, root, machine)?, BTreeSet::new())
             }
+            ToolKind::Command => (with_python(Tools::default(), root, machine)?, BTreeSet::new()),
         };
         let tools = with_constants(tools, &spec);
         let ground = sway::Ground::survey(&spec, &reader, &test_files(&spec, &reader), installed);
@@ -262,7 +278,7 @@ impl Runner {
             return command.script(excluded);
         }
         let calls = match self.0.spec.tools {
-            ToolKind::Python => String::new(),
+            ToolKind::Python | ToolKind::Command => String::new(),
             ToolKind::Cargo => self.0.crates.calls(test_files, excluded),
             ToolKind::Go => self.0.modules.calls(test_files, excluded),
             ToolKind::CMake => self.0.project.calls(test_files, excluded),
@@ -277,6 +293,7 @@ impl Runner {
         }
         let chosen = match self.0.spec.tools {
             ToolKind::Python => script::chosen(&self.0.spec, script)?,
+            ToolKind::Command => return None,
             ToolKind::Cargo => cargo::Crates::chosen_by(script::calls(&self.0.spec, script)?)?,
             ToolKind::Go => go::Modules::chosen_by(script::calls(&self.0.spec, script)?)?,
             ToolKind::CMake => {
@@ -384,7 +401,7 @@ fn with_constants(mut tools: Tools, spec: &Spec) -> Tools {
 
 fn test_files(spec: &Spec, reader: &Reader<'_>) -> Vec<RelPath> {
     match spec.tools {
-        ToolKind::Python | ToolKind::CMake => reader.test_files(&spec.tests),
+        ToolKind::Python | ToolKind::CMake | ToolKind::Command => reader.test_files(&spec.tests),
         ToolKind::Cargo => cargo::Crates::of(reader).test_files(),
         ToolKind::Go => go::Modules::of(reader, &reader.test_files(&spec.tests)).test_files(),
     }
@@ -395,12 +412,35 @@ fn explained(error: Error, reader: &Reader<'_>) -> Error {
     let tested = |path: &&RelPath| {
         path.extension() == "rs" && detect::contains(&reader.bytes(path), b"#[test]")
     };
+    if matches!(error, Error::NoTests)
+        && let Some(java) = java(reader)
+    {
+        return java;
+    }
     let nothing = matches!(error, Error::NoTests | Error::NoTestsFor { .. });
     let crates = reader.named("Cargo.toml").next().is_some();
     if nothing && crates && reader.paths().iter().any(|path| tested(&path)) {
         return Error::UnitTestsOnly;
     }
     error
+}
+
+/// What is missing for a Java project.
+fn java(reader: &Reader<'_>) -> Option<Error> {
+    let tested = |path: &RelPath| {
+        format!("/{path}").contains("/src/test/java/") && path.extension() == "java"
+    };
+    if !reader.paths().iter().any(tested) {
+        return None;
+    }
+    let sign = |name| reader.named(name).min_by_key(|path| path.as_str().len()).cloned();
+    if let Some(sign) = sign("pom.xml") {
+        let report = "target/surefire-reports/TEST-org.example.FooTest.xml";
+        return Some(Error::Java { sign, tool: "Maven", command: "mvn -o -q test", report });
+    }
+    let sign = sign("build.gradle").or_else(|| sign("build.gradle.kts"))?;
+    let report = "build/test-results/test/TEST-org.example.FooTest.xml";
+    Some(Error::Java { sign, tool: "Gradle", command: "gradle --offline test", report })
 }
 
 fn plugins_to_load(

@@ -34,10 +34,8 @@ impl Runner {
         let mut dice = Dice::new(seed).fork("canary");
         let neighbour = dice.pick(beside)?;
         let directory = match bound.spec.tools {
-            spec::ToolKind::Python | spec::ToolKind::Go | spec::ToolKind::CMake => {
-                neighbour.parent().to_owned()
-            }
             spec::ToolKind::Cargo => bound.crates.tests_directory(neighbour)?,
+            _ => neighbour.parent().to_owned(),
         };
         let values = Values::roll(&mut dice);
         let file = beside_name(&values.fill(&data.file), neighbour);

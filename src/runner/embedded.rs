@@ -27,6 +27,7 @@ embed![
     "c/runners/ctest.toml",
     "c/runners/ctest.sh",
     "c/runners/reach.py",
+    "java/runners/java-junit.toml",
     "go/runners/go-test.toml",
     "go/runners/gotest.sh",
     "go/runners/packages.py",

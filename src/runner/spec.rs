@@ -12,7 +12,7 @@ pub(super) struct Spec {
     /// Of the code that its tests may test, as in `grammars/`; the files of the runner are in the first's
     /// folder.
     pub languages: Vec<String>,
-    /// Which tool finder of ours serves it: `python`, `cargo`, `go` or `cmake`.
+    /// Which tool finder of ours serves it: `python`, `cargo`, `go`, `cmake` or `command`.
     pub tools: ToolKind,
     /// Among the frameworks of one language that fit equally well, the lowest rank is taken.
     pub rank: u32,
@@ -52,6 +52,8 @@ pub(super) enum ToolKind {
     Cargo,
     Go,
     CMake,
+    /// None: a command of the user's own runs the tests.
+    Command,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
