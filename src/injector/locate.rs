@@ -39,13 +39,22 @@ fn is_program(parsed: &Parsed, language: &Language) -> bool {
     language.program().is_some_and(|start| parsed.functions().iter().any(|f| f.name == start))
 }
 
-/// The test that an id names. Parameters in brackets, a subtest's in parentheses and the numbers of
+/// The test that an id names. Parameters in brackets, what a slash parts from a test's name, a subtest's in parentheses and the numbers of
 /// repeated ids are not looked at: all of them are one function.
 ///
 /// Among tests of that name the one wins whose file the id names, and then the one whose qualified
 /// name it ends with; an id that leaves several open names none. Where there is no such test, the id of a
 /// program's file names the program.
 pub(super) fn locate(id: &str, files: &[TestFile]) -> Option<Place> {
+    let of_test = || {
+        let (file, name) = id.split_once("::")?;
+        let (test, _) = name.split_once('/')?;
+        named(&format!("{file}::{test}"), files)
+    };
+    named(id, files).or_else(of_test).or_else(|| program(id, files))
+}
+
+fn named(id: &str, files: &[TestFile]) -> Option<Place> {
     let parts = parts(id);
     let name = parts.last()?;
     let mut best: Option<(usize, Place)> = None;
@@ -67,7 +76,7 @@ pub(super) fn locate(id: &str, files: &[TestFile]) -> Option<Place> {
             }
         }
     }
-    best.map_or_else(|| program(id, files), |(_, place)| (!tied).then_some(place))
+    best.filter(|_| !tied).map(|(_, place)| place)
 }
 
 fn program(id: &str, files: &[TestFile]) -> Option<Place> {

@@ -26,6 +26,7 @@ mod killed;
 mod leaks;
 mod mcp;
 mod real;
+mod real_languages;
 mod runner;
 mod runs;
 mod sandbox;

@@ -129,9 +129,10 @@ run() {
 
 show
 # What is missing here says nothing of the code under test.
-missing=$(grep -aE 'GOPROXY=off|GOTOOLCHAIN=local|cannot find main module|inconsistent vendoring' "$dir/output" | head -n 1)
+missing=$(grep -aE 'GOPROXY=off|GOTOOLCHAIN=local|missing go.sum entry|no required module provides|inconsistent vendoring' \
+    "$dir/output" | head -n 1)
 if [ -n "$missing" ] && ! grep -q '^event ' "$dir/report"; then
-    printf -- '--- no report: %s ---\n' "$missing"
+    printf -- '--- no report: %s; there is no network here: run `go mod download`, or vendor the modules ---\n' "$missing"
     exit 1
 fi
 printf -- '--- report begin ---\n'
