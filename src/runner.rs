@@ -155,7 +155,7 @@ pub enum Error {
          it to PATH", shims(.seen)
     )]
     NoCMake {
-        /// What stood on `PATH` under CMake's name but leads to no program.
+        /// What stood on `PATH` under `CMake`'s name but leads to no program.
         seen: Vec<PathBuf>,
     },
     #[error(

@@ -4,7 +4,7 @@
 //! A cache built from the original code is an answer key. Runs that include a solver's code are
 //! shown a copy without every entry that was made from a file which their tree changes (byte code)
 //! or from the repository at all (build output: of cargo and go what was made of dependencies stays, of
-//! CMake nothing).
+//! `CMake` nothing).
 
 use super::Error;
 use crate::sandbox::{self, Access, Mount};
@@ -437,5 +437,31 @@ mod tests {
             assert!(!has(1, name), "{name}");
         }
         assert!(!has(0, "tmp") && has(1, ".rustc_info.json"));
+    }
+
+    #[test]
+    fn a_copy_for_solvers_has_nothing_that_go_or_cmake_made_of_the_tree() {
+        let dir = tempfile::tempdir().unwrap();
+        let targets = vec!["/tmp/gocache".into(), "/tmp/build".into()];
+        let caches = Caches::open(dir.path().join("c"), targets, "/repo".into(), None).unwrap();
+        let mounts = caches.filling().unwrap();
+        let write = |path: PathBuf, text: &str| {
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        let go = &mounts[0].source;
+        write(
+            go.join("README"),
+            "This directory holds cached build artifacts from the Go build system.\n",
+        );
+        write(go.join("00/own-d"), "go object\0/repo/deep/a.go\0");
+        write(go.join("00/std-d"), "go object\0/usr/lib/go/src/fmt/print.go\0/repository/x\0");
+        write(mounts[1].source.join("CMakeCache.txt"), "CMAKE_HOME_DIRECTORY:INTERNAL=/repo\n");
+        write(mounts[1].source.join("CMakeFiles/own.dir/own.c.o"), "answer");
+        caches.filled().unwrap();
+        let mounts = caches.for_solvers(&Changes::new()).unwrap();
+        let has = |index: usize, path: &str| mounts[index].source.join(path).exists();
+        assert!(has(0, "README") && has(0, "00/std-d") && !has(0, "00/own-d"));
+        assert!(!has(1, "CMakeCache.txt") && !has(1, "CMakeFiles"));
     }
 }

@@ -1,4 +1,4 @@
-//! CMake's side of a repository: the tools that build and run its tests.
+//! `CMake`'s side of a repository: the tools that build and run its tests.
 
 use super::{Error, Machine, Tools, detect::Reader, found, script};
 use crate::sandbox::{Access, Mount};
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 /// The oldest that writes a test run as `JUnit` XML.
 const OLDEST: (u32, u32) = (3, 21);
 
-/// What is asked of CMake, beside the chosen files.
+/// What is asked of `CMake`, beside the chosen files.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Project {
     /// Options of the project's own that add its tests.
@@ -31,16 +31,17 @@ impl Project {
 
     /// The calls that the script template makes.
     pub(super) fn calls(&self, files: &[RelPath], excluded: &[TestId]) -> String {
-        let quoted = |words: &mut dyn Iterator<Item = &str>| {
-            words.map(|word| format!(" {}", script::quote(word))).collect::<String>()
+        let line = |first: &str, words: &mut dyn Iterator<Item = &str>| {
+            let quoted = words.map(script::quote);
+            std::iter::once(first.to_owned()).chain(quoted).collect::<Vec<_>>().join(" ")
         };
         let options: Vec<String> = self.options.iter().map(|name| format!("-D{name}=ON")).collect();
-        format!(
-            "configure{}\nrun{} --{}",
-            quoted(&mut options.iter().map(String::as_str)),
-            quoted(&mut files.iter().map(RelPath::as_str)),
-            quoted(&mut excluded.iter().map(String::as_str)),
-        )
+        let [configure, files, excluded] = [
+            line("configure", &mut options.iter().map(String::as_str)),
+            line("run", &mut files.iter().map(RelPath::as_str)),
+            line("--", &mut excluded.iter().map(String::as_str)),
+        ];
+        format!("{configure}\n{files} {excluded}")
     }
 }
 
@@ -68,7 +69,7 @@ fn option(line: &str) -> Option<String> {
     (off && name.to_ascii_uppercase().split('_').any(says)).then(|| name.to_owned())
 }
 
-/// Mounts and environment for CMake, CTest, make and the compiler.
+/// Mounts and environment for `CMake`, `CTest`, make and the compiler.
 pub(super) fn tools(machine: &Machine) -> Result<Tools, Error> {
     let cmake = found::program(machine, "cmake", "cmake/data/bin/cmake");
     let cmake = cmake.map_err(|seen| Error::NoCMake { seen })?;

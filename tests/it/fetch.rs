@@ -147,7 +147,7 @@ pub(crate) fn with_go(machine: Machine) -> Option<(Machine, PathBuf)> {
     Some((Machine { path, ..machine }, root))
 }
 
-/// The machine with CMake on its `PATH`.
+/// The machine with `CMake` on its `PATH`.
 pub(crate) fn with_cmake(machine: Machine) -> Option<Machine> {
     let bin = packaged("cmake")?.join("cmake/data/bin");
     let path = [vec![bin], machine.path.clone()].concat();
@@ -169,7 +169,7 @@ pub(crate) fn go_csv(root: &Path) -> PathBuf {
     kept
 }
 
-/// utf8proc as Debian has it: a C library whose CMake project knows tests.
+/// utf8proc as Debian has it: a C library whose `CMake` project knows tests.
 pub(crate) fn utf8proc() -> Option<PathBuf> {
     let _fetching = FETCHING.lock().unwrap_or_else(PoisonError::into_inner);
     let kept = Path::new(env!("CARGO_TARGET_TMPDIR")).join("utf8proc");

@@ -1,5 +1,5 @@
 //! Whole rounds on real code in Go and C: Go's own `encoding/csv` as a module by itself, and utf8proc with
-//! its CMake project. Where they cannot be had, these tests say loudly that they did not run.
+//! its `CMake` project. Where they cannot be had, these tests say loudly that they did not run.
 
 use crate::bench::{Bench, bench_at, copy, machine};
 use crate::fetch::{did_not_run, go_csv, utf8proc, with_cmake, with_go};
@@ -54,7 +54,7 @@ fn a_real_go_module_gives_a_validated_bug() {
     let baseline = bench.harness.baseline().unwrap();
     assert!(baseline.passing.contains("reader_test.go::TestRead"), "{:?}", baseline.passing);
     assert!(baseline.passing.iter().any(|id| id.starts_with("reader_test.go::TestRead/")));
-    let reached: Vec<&str> = baseline.reach.keys().map(|path| path.as_str()).collect();
+    let reached: Vec<&str> = baseline.reach.keys().map(ssr_mcp::tree::RelPath::as_str).collect();
     assert_eq!(reached, ["reader.go", "writer.go"]);
     play(&bench, 1, 12);
 }
