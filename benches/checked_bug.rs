@@ -153,6 +153,7 @@ fn open(repo: &Path, scratch: &Path) -> anyhow::Result<(Harness, f64)> {
         virtual_env: variable("VIRTUAL_ENV"),
         cargo_home: variable("CARGO_HOME"),
         rustup_home: variable("RUSTUP_HOME"),
+        ..Machine::default()
     };
     let workspace = Workspace::open(repo, scratch)?;
     let sandbox = Sandbox::probe_with(Path::new(env!("CARGO_BIN_EXE_ssr-mcp")), &workspace.state)?;

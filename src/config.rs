@@ -92,6 +92,8 @@ impl Config {
             virtual_env: environment.absolute("VIRTUAL_ENV"),
             cargo_home: environment.absolute("CARGO_HOME"),
             rustup_home: environment.absolute("RUSTUP_HOME"),
+            go_path: environment.absolute("GOPATH"),
+            go_mod_cache: environment.absolute("GOMODCACHE"),
         });
         let log = match (flags.verbose, environment.text("SSR_MCP_LOG")) {
             (0, Some(filter)) => filter,

@@ -2,13 +2,17 @@
 //! machine-format reports.
 //!
 //! What is known of a framework stands in `grammars/<language>/runners/<framework>.toml`. The code here
-//! is generic over that; it knows three kinds of tools (`python`, `cargo`, `node`) and the report formats.
+//! is generic over that; it knows the kinds of tools (`python`, `cargo`, `node`, `go`, `cmake`) and the report
+//! formats.
 
 mod canary;
 mod cargo;
+mod cmake;
 mod command;
 mod detect;
 mod embedded;
+mod found;
+mod go;
 mod instrument;
 mod node;
 mod observe;
@@ -57,6 +61,9 @@ pub struct Machine {
     pub virtual_env: Option<PathBuf>,
     pub cargo_home: Option<PathBuf>,
     pub rustup_home: Option<PathBuf>,
+    /// `GOPATH` and `GOMODCACHE` where set.
+    pub go_path: Option<PathBuf>,
+    pub go_mod_cache: Option<PathBuf>,
 }
 
 /// What the user said about the tests; wins over detection.
@@ -84,6 +91,8 @@ struct Bound {
     tools: Tools,
     ground: sway::Ground,
     crates: cargo::Crates,
+    modules: go::Modules,
+    project: cmake::Project,
     /// What the user wants to be run in place of the framework's own script.
     command: Option<command::Command>,
 }
@@ -96,6 +105,13 @@ pub enum Error {
          the JUnit XML file it writes with --report", .known.join(", ")
     )]
     NoTests { known: Vec<String> },
+    #[error(
+        "a Java project is recognised ({sign}, tests below src/test/java), but {tool} is not run: it fetches its \
+         plugins from a network, which the sandbox does not have. Name a command that runs the tests offline \
+         with what is in the repository or the system directories with --test-command (such as \
+         '{command}'), and the JUnit XML file that it writes with --report (such as {report})"
+    )]
+    Java { sign: RelPath, tool: &'static str, command: &'static str, report: &'static str },
     #[error(
         "no tests for {framework} were found. Leave --framework out to have it detected, or name a \
          command with --test-command and --report"
@@ -149,6 +165,33 @@ pub enum Error {
     NoCargo,
     #[error("the Rust toolchain {name:?} is not installed. Run `rustup toolchain install {name}`")]
     NoToolchain { name: String },
+    #[error("no Go was found on PATH{}. Install Go from https://go.dev/dl and add its bin directory to PATH", shims(.seen))]
+    NoGo {
+        /// What stood on `PATH` under Go's name but belongs to no toolchain.
+        seen: Vec<PathBuf>,
+    },
+    #[error(
+        "Go {version} in {} is too old: its tests can print their own verdicts. Install Go 1.20 or newer \
+         from https://go.dev/dl", .root.display()
+    )]
+    OldGo { version: String, root: PathBuf },
+    #[error(
+        "no CMake was found on PATH{}. Install it from your distribution or with `pip install cmake`, and add \
+         it to PATH", shims(.seen)
+    )]
+    NoCMake {
+        /// What stood on `PATH` under `CMake`'s name but leads to no program.
+        seen: Vec<PathBuf>,
+    },
+    #[error(
+        "CMake {version} in {} is too old to write a report. Install CMake 3.21 or newer, for instance with \
+         `pip install cmake`", .root.display()
+    )]
+    OldCMake { version: String, root: PathBuf },
+    #[error(
+        "no {tool} was found in /usr/local/bin, /usr/bin or /bin. Install your distribution's build tools"
+    )]
+    NoBuildTool { tool: &'static str },
     #[error(transparent)]
     NoReport(#[from] NoReport),
 }
@@ -185,7 +228,8 @@ impl Runner {
     ) -> Result<Self, Error> {
         let reader = Reader::new(tree);
         let command = command::Command::of(overrides)?;
-        let (spec, scope) = choose(tree, overrides).map_err(|error| explained(error, &reader))?;
+        let (spec, scope) = choose(tree, overrides, command.is_some())
+            .map_err(|error| explained(error, &reader))?;
         let (tools, installed) = match spec.tools {
             ToolKind::Python => {
                 python_tools(&spec, &reader, tree, root, machine, command.is_some())?
@@ -195,12 +239,22 @@ impl Runner {
                 let tools = node_tools(&spec, &reader, root, machine, command.is_some())?;
                 (tools, BTreeSet::new())
             }
+            ToolKind::Go => {
+                (with_python(go::tools(&reader, machine)?, root, machine)?, BTreeSet::new())
+            }
+            ToolKind::CMake => {
+                (with_python(cmake::tools(machine)?, root, machine)?, BTreeSet::new())
+            }
+            ToolKind::Command => (with_python(Tools::default(), root, machine)?, BTreeSet::new()),
         };
         let tools = with_constants(tools, &spec);
         let ground = sway::Ground::survey(&spec, &reader, &test_files(&spec, tree, ""), installed);
         let crates = cargo::Crates::of(&reader);
         let scope = scope.filter(|_| command.is_none()).unwrap_or_default();
-        Ok(Self(Arc::new(Bound { spec, scope, tools, ground, crates, command })))
+        let files = test_files(&spec, tree, "");
+        let modules = go::Modules::of(&reader, &files);
+        let project = cmake::Project::of(&reader, &files);
+        Ok(Self(Arc::new(Bound { spec, scope, tools, ground, crates, modules, project, command })))
     }
 
     pub fn framework(&self) -> &str {
@@ -214,7 +268,7 @@ impl Runner {
 
     /// Whether changed code must be built before its tests run.
     pub fn builds(&self) -> bool {
-        matches!(self.0.spec.tools, ToolKind::Cargo)
+        !matches!(self.0.spec.tools, ToolKind::Python | ToolKind::Node)
     }
 
     /// Whether code of the repository may run while it is built, in the compiler or before it.
@@ -260,8 +314,13 @@ impl Runner {
         if let Some(command) = &self.0.command {
             return command.script(excluded);
         }
-        let calls = self.0.crates.calls(test_files, excluded);
-        script::fill(&self.0.spec, test_files, excluded, &calls)
+        let calls = match self.0.spec.tools {
+            ToolKind::Python | ToolKind::Node | ToolKind::Command => String::new(),
+            ToolKind::Cargo => self.0.crates.calls(test_files, excluded),
+            ToolKind::Go => self.0.modules.calls(test_files, excluded),
+            ToolKind::CMake => self.0.project.calls(test_files, excluded),
+        };
+        script::fill(&self.0.spec, test_files, excluded, &calls, &self.0.project.known)
     }
 
     /// What a script runs that is, byte for byte, one of [`script`](Self::script)'s; `None` for others.
@@ -271,7 +330,13 @@ impl Runner {
         }
         let chosen = match self.0.spec.tools {
             ToolKind::Python | ToolKind::Node => script::chosen(&self.0.spec, script)?,
+            ToolKind::Command => return None,
             ToolKind::Cargo => cargo::Crates::chosen_by(script::calls(&self.0.spec, script)?)?,
+            ToolKind::Go => go::Modules::chosen_by(script::calls(&self.0.spec, script)?)?,
+            ToolKind::CMake => {
+                let known = &self.0.project.known;
+                cmake::chosen_by(script::calls_after(&self.0.spec, script, known)?)?
+            }
         };
         (self.script(&chosen.files, &chosen.excluded) == script).then_some(chosen)
     }
@@ -342,7 +407,7 @@ fn python_tools(
     Ok((tools, python.modules()))
 }
 
-/// Cargo, and a Python for the parser.
+/// Cargo without the crates of the repository itself, and a Python for the parser.
 fn cargo_tools(reader: &Reader<'_>, root: &Path, machine: &Machine) -> Result<Tools, Error> {
     let mut tools = cargo::tools(root, machine)?;
     let home = cargo::home(machine);
@@ -351,6 +416,11 @@ fn cargo_tools(reader: &Reader<'_>, root: &Path, machine: &Machine) -> Result<To
         .into_iter()
         .map(|below| (Path::new(cargo::CARGO_HOME).join(&below), home.join(&below).is_dir()))
         .collect();
+    with_python(tools, root, machine)
+}
+
+/// Beside tools of another language a Python for the parser.
+fn with_python(mut tools: Tools, root: &Path, machine: &Machine) -> Result<Tools, Error> {
     let python = python::find(root, machine)?;
     tools.mounts.extend(python.tools().mounts);
     tools.env.insert("PYTHON".into(), python.program.clone().into());
@@ -375,10 +445,7 @@ fn node_tools(
     let mut tools = node.tools();
     let copies = node.own_copies(reader, needs);
     tools.hidden = copies.into_iter().map(|path| (path, true)).collect();
-    let python = python::find(root, machine)?;
-    tools.mounts.extend(python.tools().mounts);
-    tools.env.insert("PYTHON".into(), python.program.clone().into());
-    Ok(tools)
+    with_python(tools, root, machine)
 }
 
 /// What the specification says beside what was found on the machine, which wins.
@@ -390,13 +457,27 @@ fn with_constants(mut tools: Tools, spec: &Spec) -> Tools {
     tools
 }
 
-/// The framework, and the package that the file at hand belongs to where it alone decides.
-fn choose(tree: &dyn Tree, overrides: &Overrides) -> Result<(Spec, Option<String>), Error> {
+/// The framework, and the package that the file at hand belongs to where it alone decides. `commanded`:
+/// the user has a command that runs the tests.
+fn choose(
+    tree: &dyn Tree,
+    overrides: &Overrides,
+    commanded: bool,
+) -> Result<(Spec, Option<String>), Error> {
     let among = |directory: &str| {
         let below = Below { tree, directory };
         let reader = Reader::new(&below);
         let holds_tests = |spec: &Spec| !test_files(spec, tree, directory).is_empty();
-        detect::choose(&reader, embedded::specs(), overrides, &holds_tests)
+        let (ours, theirs) = embedded::specs()
+            .into_iter()
+            .partition(|spec| !matches!(spec.tools, ToolKind::Command));
+        let chosen = detect::choose(&reader, ours, overrides, &holds_tests);
+        match chosen {
+            Err(Error::NoTests { .. } | Error::UnknownFramework { .. }) if commanded => {
+                detect::choose(&reader, theirs, overrides, &holds_tests).or(chosen)
+            }
+            chosen => chosen,
+        }
     };
     if let Some(near) = &overrides.near {
         for directory in scope::packages(tree, &near.file) {
@@ -413,8 +494,9 @@ fn test_files(spec: &Spec, tree: &dyn Tree, directory: &str) -> Vec<RelPath> {
     let below = Below { tree, directory };
     let reader = Reader::new(&below);
     let found = match spec.tools {
-        ToolKind::Python | ToolKind::Node => reader.test_files(&spec.tests),
         ToolKind::Cargo => cargo::Crates::of(&reader).test_files(),
+        ToolKind::Go => go::Modules::of(&reader, &reader.test_files(&spec.tests)).test_files(),
+        _ => reader.test_files(&spec.tests),
     };
     found.iter().filter_map(|path| below.whole(path)).collect()
 }
@@ -425,11 +507,34 @@ fn explained(error: Error, reader: &Reader<'_>) -> Error {
         path.extension() == "rs" && detect::contains(&reader.bytes(path), b"#[test]")
     };
     let nothing = matches!(error, Error::NoTests { .. } | Error::NoTestsFor { .. });
+    if matches!(error, Error::NoTests { .. })
+        && let Some(java) = java(reader)
+    {
+        return java;
+    }
     let crates = reader.named("Cargo.toml").next().is_some();
     if nothing && crates && reader.paths().iter().any(|path| tested(&path)) {
         return Error::UnitTestsOnly;
     }
     error
+}
+
+/// What is missing for a Java project.
+fn java(reader: &Reader<'_>) -> Option<Error> {
+    let tested = |path: &RelPath| {
+        format!("/{path}").contains("/src/test/java/") && path.extension() == "java"
+    };
+    if !reader.paths().iter().any(tested) {
+        return None;
+    }
+    let sign = |name| reader.named(name).min_by_key(|path| path.as_str().len()).cloned();
+    if let Some(sign) = sign("pom.xml") {
+        let report = "target/surefire-reports/TEST-org.example.FooTest.xml";
+        return Some(Error::Java { sign, tool: "Maven", command: "mvn -o -q test", report });
+    }
+    let sign = sign("build.gradle").or_else(|| sign("build.gradle.kts"))?;
+    let report = "build/test-results/test/TEST-org.example.FooTest.xml";
+    Some(Error::Java { sign, tool: "Gradle", command: "gradle --offline test", report })
 }
 
 fn plugins_to_load(

@@ -88,7 +88,7 @@ pub(super) struct Tests {
     pub(super) test_command: Option<String>,
     #[arg(long, value_name = "FILE", help = REPORT)]
     pub(super) report: Option<String>,
-    /// The test framework, by name (pytest, cargo-test, jest …)
+    /// The test framework, by name (pytest, cargo-test, jest, go-test, ctest …)
     #[arg(long, value_name = "NAME")]
     pub(super) framework: Option<String>,
     /// Longest a run of the tests may take [default: measured from the baseline]

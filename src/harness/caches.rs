@@ -3,7 +3,8 @@
 //!
 //! A cache built from the original code is an answer key. Runs that include a solver's code are
 //! shown a copy without every entry that was made from a file which their tree changes (byte code)
-//! or from the repository at all (build output).
+//! or from the repository at all (build output: of cargo and go what was made of dependencies stays, of
+//! `CMake` nothing).
 
 use super::Error;
 use crate::sandbox::{self, Access, Mount};
@@ -96,9 +97,13 @@ impl Caches {
             return Ok(Vec::new());
         }
         let mut hash = Sha256::new();
-        for path in changes.paths() {
-            hash.update(path.as_str());
-            hash.update([0]);
+        // What go made of the repository is left out whatever changed: one copy does for all.
+        let warm = self.dir.join("warm");
+        if !(0..self.targets.len()).all(|index| is_of_go(&warm.join(index.to_string()))) {
+            for path in changes.paths() {
+                hash.update(path.as_str());
+                hash.update([0]);
+            }
         }
         let name = &hex(&hash.finalize())[..24];
         let copy = self.dir.join("solver").join(name);
@@ -180,6 +185,39 @@ struct Hidden {
     /// Directories with cargo's output of a profile, with their parents; empty where cargo has none here.
     profiles: BTreeSet<PathBuf>,
     cache: PathBuf,
+    maker: Maker,
+    root: PathBuf,
+}
+
+/// Whose build output a cache is, beside cargo's.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Maker {
+    Go,
+    CMake,
+    Other,
+}
+
+/// Go leaves a note in its cache.
+fn is_of_go(cache: &Path) -> bool {
+    let note = fs::read(cache.join("README")).unwrap_or_default();
+    note.starts_with(b"This directory holds cached build artifacts from the Go build system")
+}
+
+/// Whether something that go built names a file below the tree's root: compiled code and what it exports
+/// say where they come from.
+fn names_tree(path: &Path, root: &Path) -> bool {
+    let root = [root.as_os_str().as_encoded_bytes(), b"/"].concat();
+    let first = root[0];
+    let bytes = fs::read(path).unwrap_or_default();
+    let mut rest = &bytes[..];
+    while let Some(at) = rest.iter().position(|byte| *byte == first) {
+        rest = &rest[at..];
+        if rest.starts_with(&root) {
+            return true;
+        }
+        rest = &rest[1..];
+    }
+    false
 }
 
 /// What cargo keeps beside the profiles.
@@ -212,11 +250,22 @@ impl Hidden {
         }
         let at = |place: &Path| cache.join(place.strip_prefix("/").unwrap_or(place));
         let scratch = ["/tmp", "/home/u", "/dev/shm"].map(|place| at(Path::new(place)));
+        let maker = match () {
+            () if is_of_go(cache) => Maker::Go,
+            () if cache.join("CMakeCache.txt").is_file() => Maker::CMake,
+            () => Maker::Other,
+        };
         let (tree, cache) = (at(root), cache.to_owned());
-        Self { stems, crates, scratch: scratch.into(), tree, profiles, cache }
+        let root = root.to_owned();
+        Self { stems, crates, scratch: scratch.into(), tree, profiles, cache, maker, root }
     }
 
     fn hides(&self, path: &Path) -> bool {
+        match self.maker {
+            Maker::CMake => return true,
+            Maker::Go => return path.is_file() && names_tree(path, &self.root),
+            Maker::Other => {}
+        }
         let text = path.to_string_lossy();
         if self.stems.iter().any(|stem| text.contains(stem.as_str())) {
             return true;
@@ -388,5 +437,31 @@ mod tests {
             assert!(!has(1, name), "{name}");
         }
         assert!(!has(0, "tmp") && has(1, ".rustc_info.json"));
+    }
+
+    #[test]
+    fn a_copy_for_solvers_has_nothing_that_go_or_cmake_made_of_the_tree() {
+        let dir = tempfile::tempdir().unwrap();
+        let targets = vec!["/tmp/gocache".into(), "/tmp/build".into()];
+        let caches = Caches::open(dir.path().join("c"), targets, "/repo".into(), None).unwrap();
+        let mounts = caches.filling().unwrap();
+        let write = |path: PathBuf, text: &str| {
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        let go = &mounts[0].source;
+        write(
+            go.join("README"),
+            "This directory holds cached build artifacts from the Go build system.\n",
+        );
+        write(go.join("00/own-d"), "go object\0/repo/deep/a.go\0");
+        write(go.join("00/std-d"), "go object\0/usr/lib/go/src/fmt/print.go\0/repository/x\0");
+        write(mounts[1].source.join("CMakeCache.txt"), "CMAKE_HOME_DIRECTORY:INTERNAL=/repo\n");
+        write(mounts[1].source.join("CMakeFiles/own.dir/own.c.o"), "answer");
+        caches.filled().unwrap();
+        let mounts = caches.for_solvers(&Changes::new()).unwrap();
+        let has = |index: usize, path: &str| mounts[index].source.join(path).exists();
+        assert!(has(0, "README") && has(0, "00/std-d") && !has(0, "00/own-d"));
+        assert!(!has(1, "CMakeCache.txt") && !has(1, "CMakeFiles"));
     }
 }

@@ -111,6 +111,7 @@ fn further(
                 Cut::Test if all_gone && weakener.can(*place, Cut::Rest) => Cut::Rest,
                 _ if !stuck => *cut,
                 Cut::Rest | Cut::Test => Cut::Test,
+                Cut::Later if place.test.is_none() => Cut::Assertions,
                 _ if healed || !weakener.can(*place, Cut::Rest) => Cut::Test,
                 _ => Cut::Rest,
             };

@@ -11,14 +11,15 @@ pub(super) struct TestFile {
     pub parsed: Parsed,
 }
 
-/// A test of a test file: indices of the file and of [`Parsed::tests`].
+/// A test of a test file: indices of the file and of [`Parsed::tests`]; without the latter the whole file, a
+/// program that is one test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Place {
     pub file: usize,
-    pub test: usize,
+    pub test: Option<usize>,
 }
 
-/// Reads and parses test files that hold at least one test.
+/// Reads and parses test files that hold at least one test or are one.
 pub(super) fn open(tree: &dyn Tree, languages: &Languages, paths: &[RelPath]) -> Vec<TestFile> {
     paths
         .iter()
@@ -26,21 +27,39 @@ pub(super) fn open(tree: &dyn Tree, languages: &Languages, paths: &[RelPath]) ->
             let language = languages.for_path(path)?.clone();
             let parsed = language.parse(tree.read(path)?.bytes);
             let holds_tests = !parsed.tests().is_empty();
-            holds_tests.then(|| TestFile { path: path.clone(), language, parsed })
+            (holds_tests || is_program(&parsed, &language)).then(|| TestFile {
+                path: path.clone(),
+                language,
+                parsed,
+            })
         })
         .collect()
 }
 
-/// The test that an id names. Parameters in brackets, a subtest's in parentheses and the numbers of
+fn is_program(parsed: &Parsed, language: &Language) -> bool {
+    language.program().is_some_and(|start| parsed.functions().iter().any(|f| f.name == start))
+}
+
+/// The test that an id names. Parameters in brackets, what a slash parts from a test's name, a subtest's in parentheses and the numbers of
 /// repeated ids are not looked at: all of them are one function.
 ///
 /// Among tests of that name the one wins whose file the id names, and then the one whose qualified
-/// name it ends with; an id that leaves several open names none.
+/// name it ends with; an id that leaves several open names none. Where there is no such test, the id of a
+/// program's file names the program.
 pub(super) fn locate(id: &str, files: &[TestFile]) -> Option<Place> {
     titles::locate(id, files).or_else(|| by_name(id, files))
 }
 
 fn by_name(id: &str, files: &[TestFile]) -> Option<Place> {
+    let of_test = || {
+        let (file, name) = id.split_once("::")?;
+        let (test, _) = name.split_once('/')?;
+        named(&format!("{file}::{test}"), files)
+    };
+    named(id, files).or_else(of_test).or_else(|| program(id, files))
+}
+
+fn named(id: &str, files: &[TestFile]) -> Option<Place> {
     let parts = parts(id);
     let name = parts.last()?;
     let mut best: Option<(usize, Place)> = None;
@@ -56,13 +75,21 @@ fn by_name(id: &str, files: &[TestFile]) -> Option<Place> {
                 Some((top, _)) if score < top => {}
                 Some((top, _)) if score == top => tied = true,
                 _ => {
-                    best = Some((score, Place { file, test }));
+                    best = Some((score, Place { file, test: Some(test) }));
                     tied = false;
                 }
             }
         }
     }
     best.filter(|_| !tied).map(|(_, place)| place)
+}
+
+fn program(id: &str, files: &[TestFile]) -> Option<Place> {
+    let of_file = |file: &TestFile| {
+        id.strip_prefix(file.path.as_str()).is_some_and(|rest| rest.starts_with("::"))
+            && is_program(&file.parsed, &file.language)
+    };
+    files.iter().position(of_file).map(|file| Place { file, test: None })
 }
 
 /// `tests/test_x.py::TestA::test_b[1 + 1]` to `tests/test_x`, `py`, `TestA`, `test_b`.

@@ -31,7 +31,7 @@ pub(super) fn locate(id: &str, files: &[TestFile]) -> Option<Place> {
                 Some((top, _)) if fit < top => {}
                 Some((top, _)) if fit == top => tied = true,
                 _ => {
-                    best = Some((fit, Place { file, test }));
+                    best = Some((fit, Place { file, test: Some(test) }));
                     tied = false;
                 }
             }
@@ -124,7 +124,7 @@ mod tests {
     fn check(source: &str, id: &str, expect: Option<usize>) {
         let tree = tree(&[("test/a.test.js", source)]);
         let files = open(&tree, &only("javascript"), &[path("test/a.test.js")]);
-        assert_eq!(locate(id, &files).map(|place| place.test), expect, "{id}");
+        assert_eq!(locate(id, &files).and_then(|place| place.test), expect, "{id}");
     }
 
     #[test]

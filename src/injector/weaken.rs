@@ -84,7 +84,7 @@ impl Weakener {
         let stops = stops(file, place.test);
         file.weakenings
             .iter()
-            .filter(|weakening| weakening.test == Some(place.test))
+            .filter(|weakening| place.test.is_none() || weakening.test == place.test)
             .filter(|weakening| weakening.what == WeakeningKind::Assertion)
             .any(|weakening| {
                 let lines = lines(file, weakening.statement);
@@ -96,7 +96,9 @@ impl Weakener {
     pub(super) fn empties(&self, place: Place) -> bool {
         let file = &self.files[place.file];
         let from = stops(file, place.test).first().copied();
-        rest(file, place.test, from).len() == rest(file, place.test, None).len()
+        // A program stays one, whatever it runs.
+        place.test.is_some()
+            && rest(file, place.test, from).len() == rest(file, place.test, None).len()
     }
 
     /// Whether the log says where a test stopped.
@@ -135,21 +137,28 @@ impl Weakener {
 }
 
 /// The weakenings that cut one test so; none where the cut does not exist for it.
-fn weakenings_for(file: &OpenTests, test: usize, cut: Cut) -> Vec<Weakening> {
+fn weakenings_for(file: &OpenTests, test: Option<usize>, cut: Cut) -> Vec<Weakening> {
     let of_kind = |what: WeakeningKind| {
-        file.weakenings
-            .iter()
-            .filter(move |weakening| weakening.what == what && weakening.test == Some(test))
+        file.weakenings.iter().filter(move |weakening| {
+            weakening.what == what && (test.is_none() || weakening.test == test)
+        })
     };
     let stops = stops(file, test);
     let after = |weakening: &&Weakening| {
         let lines = lines(file, weakening.statement);
-        stops.first().is_some_and(|stop| lines.end() >= stop)
+        match test {
+            Some(_) => stops.first().is_some_and(|stop| lines.end() >= stop),
+            // Of a program every function that stopped, by itself.
+            None => function_lines(file, weakening.statement).is_some_and(|function| {
+                stops.iter().any(|stop| function.contains(stop) && lines.end() >= stop)
+            }),
+        }
     };
     match cut {
         Cut::Later => of_kind(WeakeningKind::Assertion).filter(after).cloned().collect(),
         Cut::Assertions => of_kind(WeakeningKind::Assertion).cloned().collect(),
         Cut::Rest => rest(file, test, stops.first().copied()),
+        Cut::Test if test.is_none() => Vec::new(),
         Cut::Test => of_kind(WeakeningKind::Test).cloned().collect(),
     }
 }
@@ -163,8 +172,9 @@ fn lines(file: &OpenTests, statement: usize) -> RangeInclusive<u32> {
 
 /// The lines at which a failing test stopped, sorted: a parametrised test can stop at several. The
 /// line of its head is none of them, for logs name it as the test's place.
-fn stops(file: &OpenTests, test: usize) -> Vec<u32> {
+fn stops(file: &OpenTests, test: Option<usize>) -> Vec<u32> {
     let parsed = &file.tests.parsed;
+    let Some(test) = test else { return file.stops.clone() };
     let found = &parsed.tests()[test];
     let body = found.function.map_or(&found.range, |function| &parsed.functions()[function].body);
     let lines = parsed.line_of(body.start)..=parsed.line_of(body.end.saturating_sub(1));
@@ -172,8 +182,9 @@ fn stops(file: &OpenTests, test: usize) -> Vec<u32> {
 }
 
 /// The test's statements from the one at which it stopped; all where that is not known.
-fn rest(file: &OpenTests, test: usize, stop: Option<u32>) -> Vec<Weakening> {
+fn rest(file: &OpenTests, test: Option<usize>, stop: Option<u32>) -> Vec<Weakening> {
     let parsed = &file.tests.parsed;
+    let Some(test) = test else { return calls_of_program(file) };
     let found = &parsed.tests()[test];
     let block = found.function.and_then(|function| parsed.functions()[function].block);
     let statements = block.map_or(&[][..], |block| &parsed.blocks()[block].statements);
@@ -189,4 +200,29 @@ fn rest(file: &OpenTests, test: usize, stop: Option<u32>) -> Vec<Weakening> {
         edits: Vec::new(),
     };
     statements.iter().filter(goes).map(weakening).collect()
+}
+
+/// What a program calls for its effect from its first function.
+fn calls_of_program(file: &OpenTests) -> Vec<Weakening> {
+    let TestFile { parsed, language, .. } = &file.tests;
+    let start = parsed.functions().iter().find(|f| Some(f.name.as_str()) == language.program());
+    let block = start.and_then(|function| function.block);
+    let statements = block.map_or(&[][..], |block| &parsed.blocks()[block].statements);
+    let called =
+        |statement: &&usize| parsed.statements()[**statement].kind == StatementKind::Expression;
+    let weakening = |statement: &usize| Weakening {
+        what: WeakeningKind::Assertion,
+        test: None,
+        name: start.map(|function| function.qualified.clone()).unwrap_or_default(),
+        statement: *statement,
+        edits: Vec::new(),
+    };
+    statements.iter().filter(called).map(weakening).collect()
+}
+
+/// The one-based lines of the function that a statement is in.
+fn function_lines(file: &OpenTests, statement: usize) -> Option<RangeInclusive<u32>> {
+    let parsed = &file.tests.parsed;
+    let range = &parsed.functions()[parsed.statements()[statement].function?].range;
+    Some(parsed.line_of(range.start)..=parsed.line_of(range.end.saturating_sub(1)))
 }

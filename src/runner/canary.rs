@@ -34,18 +34,19 @@ impl Runner {
         let mut dice = Dice::new(seed).fork("canary");
         let neighbour = dice.pick(beside)?;
         let directory = match bound.spec.tools {
-            spec::ToolKind::Python | spec::ToolKind::Node => neighbour.parent().to_owned(),
             spec::ToolKind::Cargo => bound.crates.tests_directory(neighbour)?,
+            _ => neighbour.parent().to_owned(),
         };
         let values = Values::roll(&mut dice);
         let file = beside_name(&values.fill(&data.file), neighbour);
         let path = if directory.is_empty() { file } else { format!("{directory}/{file}") };
         let id = |name: &String| format!("{path}::{}", values.fill(name));
+        let package = bound.modules.package(neighbour).unwrap_or_default();
         let template = embedded::file(bound.spec.folder(), &data.template);
         Some(Canary {
             must_fail: data.fails.iter().map(id).collect(),
             must_pass: data.passes.iter().map(id).collect(),
-            content: values.fill(template).into_bytes(),
+            content: values.fill(template).replace("@package@", package).into_bytes(),
             path: RelPath::parse(path.as_bytes()).ok()?,
         })
     }

@@ -158,9 +158,6 @@ impl Runner {
         }
         let spec = &self.0.spec;
         let driver = embedded::file(spec.folder(), &spec.script.driver);
-        if driver.is_empty() {
-            return None;
-        }
         if spec.tools == ToolKind::Node {
             let program = &format!("{name}.cjs");
             let text = embedded::file(spec.folder(), program);
@@ -175,7 +172,8 @@ impl Runner {
         }
         let program = &format!("{name}.py");
         let text = embedded::file(spec.folder(), program);
-        if text.is_empty() {
+        // A screen looks into the driver itself; the others may do without.
+        if text.is_empty() || (driver.is_empty() && !spec.script.driver.is_empty()) {
             return None;
         }
         let fork = embedded::file(spec.folder(), "fork.py");

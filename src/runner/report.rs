@@ -1,5 +1,6 @@
 //! The report in a script's log: the last block between the two marker lines, and its readers.
 
+mod gotest;
 mod junit;
 mod libtest;
 mod lines;
@@ -33,6 +34,7 @@ pub(super) fn read(kind: ReportKind, log: &[u8]) -> Result<Verdicts, NoReport> {
         ReportKind::Lines => lines::read(&block),
         ReportKind::Junit => junit::read(&block),
         ReportKind::Libtest => libtest::read(&block),
+        ReportKind::Gotest => gotest::read(&block),
     }
 }
 
@@ -42,6 +44,7 @@ pub(super) fn parser(kind: ReportKind) -> Vec<u8> {
         ReportKind::Lines => include_str!("report/lines.py"),
         ReportKind::Junit => include_str!("report/junit.py"),
         ReportKind::Libtest => include_str!("report/libtest.py"),
+        ReportKind::Gotest => include_str!("report/gotest.py"),
     };
     format!("{}\n\n{}", include_str!("report/log.py"), reader).into_bytes()
 }
@@ -105,6 +108,42 @@ mod tests {
             ],
             &[b"<!DOCTYPE a [<!ENTITY e \"x\">]>", b"&e;", b"<![CDATA[", b"]]>", b"xml ", b"<testcase", b"/>", b"exclude 1\n"],
         );
+    }
+
+    #[test]
+    fn a_mangled_junit_report_with_names_of_ours_is_read_or_refused() {
+        check(
+            ReportKind::Junit,
+            &[b"--- report begin ---\nerror \"t/b.c\"\nid [\"a::a\", \"t/a.c::a\"]\nxml <testsuite><testcase name=\"a\" classname=\"a\"><failure/></testcase></testsuite>\n--- report end ---\n"],
+            &[b"id [\"a::a\"]\n", b"error 1\n", b"id ", b"\"", b"xml ", b"exclude \"a\"\n"],
+        );
+    }
+
+    #[test]
+    fn a_mangled_report_of_go_is_read_or_refused() {
+        check(
+            ReportKind::Gotest,
+            &[b"--- report begin ---\nbroken b/b_test.go\npackage . ./a\nlist TestA\ntest TestA a/a_test.go\nexclude TestA/b\nevent {\"Action\":\"pass\",\"Test\":\"TestA/b\"}\nevent {\"Action\":\"fail\",\"Test\":\"TestA\"}\nevent {\"Action\":\"fail\",\"Package\":\"m/a\"}\nend\n--- report end ---\n"],
+            &[b"package x\n", b"list TestB\n", b"event {}\n", b"event ", b"\"skip\"", b"end\n", b"broken "],
+        );
+    }
+
+    #[test]
+    fn what_go_says_of_a_package_must_be_what_its_tests_say() {
+        let said = |event: &str| {
+            let log = format!(
+                "--- report begin ---\npackage . ./a\nlist TestA\ntest TestA a_test.go\n{event}end\n--- report end ---\n"
+            );
+            read(ReportKind::Gotest, log.as_bytes())
+        };
+        let passed = "event {\"Action\":\"pass\",\"Test\":\"TestA\"}\n";
+        let whole = |word: &str| format!("{passed}event {{\"Action\":\"{word}\"}}\n");
+        assert_eq!(said(&whole("pass")).unwrap().iter().count(), 1);
+        for incomplete in
+            [whole("fail"), passed.to_owned(), "event {\"Action\":\"pass\"}\n".to_owned()]
+        {
+            assert!(matches!(said(&incomplete), Err(NoReport::Incomplete(_))), "{incomplete}");
+        }
     }
 
     #[test]

@@ -13,13 +13,14 @@ pub struct Chosen {
     pub excluded: Vec<TestId>,
 }
 
-/// The script of a framework: its template with the driver, the chosen tests and the tool's `calls` in
-/// the places that `@NAME@` marks. A place stands alone on its line and takes any number of lines.
+/// The script of a framework: its template with the driver, the chosen tests, the tool's `calls` and all
+/// `known` test files in the places that `@NAME@` marks. A place stands alone on its line and takes any number of lines.
 pub(super) fn fill(
     spec: &Spec,
     test_files: &[RelPath],
     excluded: &[TestId],
     calls: &str,
+    known: &str,
 ) -> Vec<u8> {
     let driver = embedded::file(spec.folder(), &spec.script.driver);
     let files: Vec<_> = test_files.iter().map(RelPath::as_str).collect();
@@ -32,6 +33,7 @@ pub(super) fn fill(
         ("@DRIVER@", driver.trim_end().to_owned()),
         ("@TESTS@", tests),
         ("@CALLS@", calls.to_owned()),
+        ("@KNOWN@", known.to_owned()),
     ]);
     let template = embedded::file(spec.folder(), &spec.script.template);
     let filled = template.lines().map(|line| {
@@ -61,10 +63,16 @@ pub(super) fn chosen(spec: &Spec, script: &[u8]) -> Option<Chosen> {
 
 /// The lines in the place of a template's calls, of a script that may be one of ours.
 pub(super) fn calls<'s>(spec: &Spec, script: &'s [u8]) -> Option<&'s str> {
+    calls_after(spec, script, "")
+}
+
+/// The same where the template has a place for the known test files before that of the calls.
+pub(super) fn calls_after<'s>(spec: &Spec, script: &'s [u8], known: &str) -> Option<&'s str> {
     let template = embedded::file(spec.folder(), &spec.script.template);
     let (before, after) = template.split_once("\n@CALLS@\n")?;
+    let before = before.replace("@KNOWN@", known);
     let script = std::str::from_utf8(script).ok()?;
-    script.strip_prefix(before)?.strip_suffix(after)?.strip_prefix('\n')?.strip_suffix('\n')
+    script.strip_prefix(&*before)?.strip_suffix(after)?.strip_prefix('\n')?.strip_suffix('\n')
 }
 
 /// The words of a line that [`quote`] or nothing quoted.

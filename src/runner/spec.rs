@@ -12,7 +12,7 @@ pub(super) struct Spec {
     /// Of the code that its tests may test, as in `grammars/`; the files of the runner are in the first's
     /// folder.
     pub languages: Vec<String>,
-    /// Which tool finder of ours serves it: `python` or `cargo`.
+    /// Which tool finder of ours serves it: `python`, `cargo`, `go`, `cmake` or `command`.
     pub tools: ToolKind,
     /// Among the frameworks of one language that fit equally well, the lowest rank is taken.
     pub rank: u32,
@@ -51,6 +51,10 @@ pub(super) enum ToolKind {
     Python,
     Cargo,
     Node,
+    Go,
+    CMake,
+    /// None: a command of the user's own runs the tests.
+    Command,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -61,6 +65,8 @@ pub(super) enum ReportKind {
     Junit,
     /// The text of Rust's test binaries, beside their own list of tests.
     Libtest,
+    /// The events of `go test -json`, beside the files that tests are written in.
+    Gotest,
 }
 
 /// A file that matches one of the globs has a line that starts with one of `lines`, from its first

@@ -75,11 +75,19 @@ fn every_embedded_specification_names_files_that_exist() {
     for spec in specs {
         let folder = spec.folder().to_owned();
         let file = |name: &str| embedded::file(&folder, name);
+        // A command of the user's own has no template, no canary and no tools.
+        if spec.name == "java-junit" {
+            continue;
+        }
         assert!(!file(&spec.script.template).is_empty(), "{}", spec.name);
         for name in [&spec.script.driver, &spec.shadows.module_list] {
             assert!(name.is_empty() || !file(name).is_empty(), "{}: {name}", spec.name);
         }
-        let canary = spec.canary.expect("each framework here has one");
+        // What CTest runs stands in the project's own lists: a new file is no test.
+        let Some(canary) = spec.canary else {
+            assert_eq!(spec.name, "ctest");
+            continue;
+        };
         assert!(
             !file(&canary.template).is_empty()
                 && !canary.fails.is_empty()
@@ -238,7 +246,7 @@ fn what_cannot_be_run_says_what_to_do() {
     let unknown = Runner::detect(&tree(&[plain]), &place.at("repo"), &place.machine(), &overrides);
     says(
         unknown.unwrap_err(),
-        "Known are pytest, unittest, vitest, jest, mocha, tap, node-test, cargo-test",
+        "Known are pytest, unittest, vitest, jest, mocha, tap, node-test, ctest, go-test, cargo-test",
     );
     says(place.detect(&[("a.js", JS)]).unwrap_err(), "no Node.js was found");
     place.file("opt/node/bin/node", "#!/bin/sh\n");
@@ -611,4 +619,89 @@ fn a_woven_file_brings_the_roots_of_its_package_and_its_tests_their_targets() {
     let roots = ["a/code/root.rs", "a/code/y.rs", "a/src/bin/other/main.rs", "a/src/bin/tool.rs"];
     check("a/code/y.rs", "a/tests/u.rs::m::u", &roots, &a);
     assert!(request("src/x.rs", "nowhere/t.rs::t").is_none());
+}
+
+const GO: [(&str, &str); 4] = [
+    ("go.mod", "// a module\nmodule example.org/Own/m/v2 // here\n\ngo 1.20\n"),
+    ("a_test.go", "package m\n\nfunc TestA(t *testing.T) {}\n"),
+    ("in/go.mod", "module \"example.org/in\"\n"),
+    ("in/d e/b_test.go", "package d_test\n\nfunc ExampleB() {}\n"),
+];
+
+fn with_go(place: &Place) -> Machine {
+    place.file("go/bin/go", "\u{7f}ELF");
+    place.file("go/VERSION", "go1.27.3\n");
+    place.file("go/src/fmt/print.go", "");
+    let path = [vec![place.at("go/bin")], place.machine().path].concat();
+    Machine { path, ..place.machine() }
+}
+
+#[test]
+fn a_go_script_of_ours_is_recognised_byte_for_byte() {
+    let place = Place::new();
+    let machine = with_go(&place);
+    let runner =
+        Runner::detect(&tree(&GO), &place.at("repo"), &machine, &Overrides::default()).unwrap();
+    assert_eq!((runner.framework(), runner.builds()), ("go-test", true));
+    let files = runner.test_files(&tree(&GO));
+    assert_eq!(files, [path("a_test.go"), path("in/d e/b_test.go")]);
+    let excluded =
+        vec!["a_test.go::TestA/it's".to_owned(), "in/d e/b_test.go::ExampleB".to_owned()];
+    let script = runner.script(&files, &excluded);
+    let text = String::from_utf8(script.clone()).unwrap();
+    assert!(text.contains("run '.' './' 'a_test.go' -- 'TestA/it'\\''s'\n"), "{text}");
+    assert!(text.contains("run 'in' './d e' 'in/d e/b_test.go' -- 'ExampleB'\n"), "{text}");
+    assert_eq!(runner.own_script(&script), Some(Chosen { files, excluded }));
+    let other = text.replace("-count=1", "-count=2");
+    assert_eq!(runner.own_script(other.as_bytes()), None);
+    for sways in ["go.mod", "x/go.sum", "go.work", "in/testdata/a.txt", "helper_test.go"] {
+        assert!(runner.sways(&path(sways)), "{sways}");
+    }
+    assert!(!runner.sways(&path("in/code.go")) && !runner.shadows(&path("in/code.go")));
+    assert!(runner.shadows(&path("vendor/x/y.go")) && runner.shadows(&path("in/asm.s")));
+}
+
+#[test]
+fn go_reads_the_developers_modules_but_for_published_copies_of_the_repository() {
+    let place = Place::new();
+    let machine = with_go(&place);
+    place.file("home/.config/go/env", &format!("GOPATH={}\n", place.at("elsewhere").display()));
+    for kept in
+        ["example.org/!own/m@v1.0.0", "example.org/!own/m/v2@v2.1.0", "example.org/other@v1.0.0"]
+    {
+        place.file(&format!("elsewhere/pkg/mod/{kept}/a.go"), "");
+    }
+    place.file("elsewhere/pkg/mod/cache/download/example.org/!own/m/@v/list", "");
+    let runner =
+        Runner::detect(&tree(&GO), &place.at("repo"), &machine, &Overrides::default()).unwrap();
+    let tools = runner.tools();
+    assert!(names(tools).contains(&"/home/u/go/pkg/mod".to_owned()), "{:?}", names(tools));
+    assert_eq!(tools.env.get(std::ffi::OsStr::new("GOPROXY")), Some(&"off".into()));
+    let hidden: Vec<_> = tools.hidden.iter().map(|(path, _)| path.display().to_string()).collect();
+    assert_eq!(
+        hidden,
+        [
+            "/home/u/go/pkg/mod/cache/download/example.org/!own/m",
+            "/home/u/go/pkg/mod/example.org/!own/m/v2@v2.1.0",
+            "/home/u/go/pkg/mod/example.org/!own/m@v1.0.0",
+        ]
+    );
+}
+
+#[test]
+fn what_is_asked_of_cmake_is_read_back() {
+    let lists = "option(X_BUILD_TESTS \"b\" OFF)\nOPTION( WITH_LATEST \"c\" )\noption(X_TESTING \"d\" ON)\n";
+    let files = [("CMakeLists.txt", lists), ("tests/a b.c", "int main(void) {}")];
+    let tree = tree(&files);
+    let reader = Reader::new(&tree);
+    let known = [path("tests/a b.c")];
+    let project = cmake::Project::of(&reader, &known);
+    let excluded = vec!["tests/a b.c::it's".to_owned()];
+    let calls = project.calls(&known, &excluded);
+    assert_eq!(
+        calls,
+        "configure '-DX_BUILD_TESTS=ON'\nrun 'tests/a b.c' -- 'tests/a b.c::it'\\''s'"
+    );
+    let chosen = Chosen { files: known.to_vec(), excluded };
+    assert_eq!(cmake::chosen_by(&calls), Some(chosen));
 }

@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 /// Programs that a round may need, and what for.
-const TOOLS: [(&str, &str); 6] = [
+const TOOLS: [(&str, &str); 8] = [
     ("python3", "runs Python repositories and every artifact's parser"),
     (
         "pytest",
@@ -14,6 +14,8 @@ const TOOLS: [(&str, &str); 6] = [
     ),
     ("cargo", "runs the tests of Rust repositories"),
     ("rustc", "compiles Rust repositories"),
+    ("go", "runs the tests of Go modules"),
+    ("cmake", "builds C and C++ projects, whose tests CTest runs"),
     ("bash", "runs every artifact's test script"),
     ("git", "not needed to play; named for completeness"),
 ];

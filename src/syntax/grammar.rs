@@ -81,6 +81,9 @@ pub(super) struct Grammar {
     /// A block's last expression is its value.
     #[serde(default)]
     pub(super) tail_values: bool,
+    /// The function that a program starts with, where a whole program may be one test.
+    #[serde(default)]
+    pub(super) program: Option<String>,
     pub(super) comments: Comments,
     pub(super) tokens: Tokens,
     /// Table name to operator to its replacements. The tables: `boundary`, `negation`, `arithmetic`,

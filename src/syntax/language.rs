@@ -144,6 +144,11 @@ impl Language {
     }
 
     /// A block's last expression is its value.
+    /// The function that a program starts with, where a whole program may be one test.
+    pub fn program(&self) -> Option<&str> {
+        self.0.grammar.program.as_deref()
+    }
+
     pub fn has_tail_values(&self) -> bool {
         self.0.grammar.tail_values
     }

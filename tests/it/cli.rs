@@ -61,6 +61,8 @@ fn every_case_of_the_command_line_says_what_it_said() {
         let home = home_with_artifact();
         home.write("half/bug_inject.diff", ARTIFACT[0].1);
         home.write("file.txt", "text\n");
+        home.write("java/pom.xml", "<project/>\n");
+        home.write("java/src/test/java/ATest.java", "class ATest {}\n");
         let text = std::fs::read_to_string(&case).unwrap();
         cases::settle(&case, &played(&home, &text));
     }

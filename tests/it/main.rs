@@ -27,6 +27,7 @@ mod leaks;
 mod mcp;
 mod real;
 mod real_js;
+mod real_languages;
 mod runner;
 mod runs;
 mod sandbox;

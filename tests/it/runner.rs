@@ -88,6 +88,7 @@ fn machine() -> Machine {
         virtual_env: Some(crate::fetch::pytest_venv()),
         cargo_home: variable("CARGO_HOME"),
         rustup_home: variable("RUSTUP_HOME"),
+        ..Machine::default()
     }
 }
 
@@ -128,7 +129,15 @@ fn detect(root: &Path) -> Result<Runner, Error> {
 /// Runs the whole suite less `excluded` with the script alone, and reads its log twice.
 #[track_caller]
 fn run_less(root: &Path, excluded: &[&str]) -> Ran {
-    let runner = detect(root).unwrap_or_else(|error| panic!("{error}"));
+    run_with(&machine(), root, excluded)
+}
+
+/// The same with the tools of a machine.
+#[track_caller]
+fn run_with(machine: &Machine, root: &Path, excluded: &[&str]) -> Ran {
+    let tree = Disk(root.to_owned());
+    let runner = Runner::detect(&tree, root, machine, &Overrides::default());
+    let runner = runner.unwrap_or_else(|error| panic!("{error}"));
     let files = runner.test_files(&Disk(root.to_owned()));
     let excluded: Vec<_> = excluded.iter().map(|id| (*id).to_owned()).collect();
     run_script(&runner, root, &runner.script(&files, &excluded))
@@ -148,6 +157,9 @@ fn run_script(runner: &Runner, root: &Path, script: &[u8]) -> Ran {
         .env_remove("PYTHONPYCACHEPREFIX")
         .env("CARGO_HOME", cargo_home())
         .env("CARGO_TARGET_DIR", root.join("target"))
+        .env("GOCACHE", Path::new(env!("CARGO_TARGET_TMPDIR")).join("gocache"))
+        .env("GOPATH", place.path().join("go"))
+        .env("SSR_BUILD", root.join("target"))
         .output()
         .unwrap();
     let log = output.stdout;
@@ -203,5 +215,8 @@ mod unittest;
 mod instrument;
 mod node;
 mod cargo;
+mod ctest;
+mod go;
+mod java;
 mod command;
 mod controls;

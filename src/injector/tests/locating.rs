@@ -2,6 +2,7 @@
 
 use super::super::locate::{lines_named, locate, open};
 use super::{TEST_MONEY, only, path, tree};
+use crate::syntax::Languages;
 
 const OTHER: &str = "\
 def test_total():
@@ -20,7 +21,7 @@ fn check(id: &str, expect: Option<&str>) {
     let open = open(&tree(&files), &only("python"), &paths);
     let found = locate(id, &open).map(|place| {
         let file = &open[place.file];
-        format!("{} {}", file.path, file.parsed.tests()[place.test].qualified)
+        format!("{} {}", file.path, file.parsed.tests()[place.test.unwrap()].qualified)
     });
     assert_eq!(found.as_deref(), expect, "{id}");
 }
@@ -68,11 +69,34 @@ fn rust_tests_in_modules_are_found() {
     let source = "mod inner {\n    #[test]\n    fn parses() {\n        assert!(true);\n    }\n}\n\n#[test]\nfn adds() {\n    assert_eq!(1 + 1, 2);\n}\n";
     let open = open(&tree(&[("tests/it.rs", source)]), &rust, &[path("tests/it.rs")]);
     let name = |id: &str| {
-        locate(id, &open).map(|place| open[place.file].parsed.tests()[place.test].name.clone())
+        locate(id, &open)
+            .map(|place| open[place.file].parsed.tests()[place.test.unwrap()].name.clone())
     };
     assert_eq!(name("it::inner::parses").as_deref(), Some("parses"));
     assert_eq!(name("tests/it.rs::adds").as_deref(), Some("adds"));
     assert_eq!(name("adds").as_deref(), Some("adds"));
+}
+
+#[test]
+fn subtests_behind_a_slash_are_their_test_and_a_program_is_one_test() {
+    let languages = Languages::builtin();
+    let go = "package a\n\nfunc TestTable(t *testing.T) {\n}\n";
+    let c = "#include <assert.h>\nint main(void) {\n    assert(1);\n    return 0;\n}\n";
+    let files = [("b/a_test.go", go), ("tests/parse.c", c)];
+    let open = open(&tree(&files), &languages, &[path("b/a_test.go"), path("tests/parse.c")]);
+    let found = |id: &str| {
+        let place = locate(id, &open)?;
+        let file = &open[place.file];
+        let name = place.test.map_or("", |test| file.parsed.tests()[test].name.as_str());
+        Some(format!("{} {name}", file.path))
+    };
+    assert_eq!(
+        found("b/a_test.go::TestTable/two.words/deep").as_deref(),
+        Some("b/a_test.go TestTable")
+    );
+    assert_eq!(found("tests/parse.c::parser.numbers").as_deref(), Some("tests/parse.c "));
+    assert_eq!(found("b/a_test.go::TestOther"), None);
+    assert_eq!(found("tests/other.c::parser"), None);
 }
 
 #[test]

@@ -1,20 +1,29 @@
-//! `JUnit` XML, as the log carries it: each line behind `xml `, and the ids to leave out.
+//! `JUnit` XML, as the log carries it: each line behind `xml `, and the ids to leave out; or, where the
+//! framework's own do not say where a test is written, the ids to read and what they are called instead.
 
 use super::NoReport;
 use crate::verdict::{Outcome, Verdicts};
 use quick_xml::XmlVersion;
 use quick_xml::events::{BytesStart, Event};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) fn read(block: &[&[u8]]) -> Result<Verdicts, NoReport> {
     let mut text = Vec::new();
     let mut excluded = BTreeSet::new();
+    let mut wanted: BTreeMap<String, String> = BTreeMap::new();
+    let mut broken: Option<Vec<String>> = None;
     for line in block.iter().filter(|line| !line.is_empty()) {
         if let Some(xml) = line.strip_prefix(b"xml ") {
             text.extend_from_slice(xml);
             text.push(b'\n');
         } else if let Some(id) = line.strip_prefix(b"exclude ") {
             excluded.insert(serde_json::from_slice::<String>(id).map_err(unreadable)?);
+        } else if let Some(names) = line.strip_prefix(b"id ") {
+            let (id, name) = serde_json::from_slice(names).map_err(unreadable)?;
+            wanted.insert(id, name);
+        } else if let Some(id) = line.strip_prefix(b"error ") {
+            let id = serde_json::from_slice::<String>(id).map_err(unreadable)?;
+            broken.get_or_insert_default().push(id);
         } else {
             return Err(unreadable(String::from_utf8_lossy(line)));
         }
@@ -26,12 +35,38 @@ pub(super) fn read(block: &[&[u8]]) -> Result<Verdicts, NoReport> {
         return Err(unreadable("it has a document type or a character that XML forbids"));
     }
     let mut verdicts = Verdicts::default();
+    if broken.is_some() || !wanted.is_empty() {
+        return renamed(cases(text)?, wanted, broken.unwrap_or_default());
+    }
     for (id, outcome) in cases(text)? {
         if !excluded.contains(&id) {
             verdicts.add(id, outcome);
         }
     }
     Ok(verdicts)
+}
+
+/// The wanted ids under their names, and what could not be built.
+fn renamed(
+    cases: Vec<(String, Outcome)>,
+    mut wanted: BTreeMap<String, String>,
+    broken: Vec<String>,
+) -> Result<Verdicts, NoReport> {
+    let mut verdicts = Verdicts::default();
+    for id in broken {
+        verdicts.add(id, Outcome::Error);
+    }
+    let names = wanted.clone();
+    for (id, outcome) in cases {
+        if let Some(name) = names.get(&id) {
+            wanted.remove(&id);
+            verdicts.add(name.clone(), outcome);
+        }
+    }
+    match wanted.into_values().next() {
+        Some(name) => Err(NoReport::Incomplete(format!("{name:?} has no outcome"))),
+        None => Ok(verdicts),
+    }
 }
 
 struct Case {
