@@ -37,6 +37,7 @@ embed![
     "javascript/runners/reach.cjs",
     "javascript/runners/lines.cjs",
     "javascript/runners/hook.cjs",
+    "javascript/runners/screen.cjs",
     "javascript/runners/vitest.cjs",
     "javascript/runners/jest.cjs",
     "javascript/runners/mocha.cjs",

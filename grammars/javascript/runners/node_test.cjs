@@ -50,7 +50,9 @@ for (const [home, files] of homes(chosen.files, 'node', /^$/)) {
   const found = path.join(dir, 'found');
   fs.rmSync(found, { force: true });
   const paths = files.map((file) => path.resolve(ROOT, file));
-  const args = [...flags, '--test', `--test-reporter=${reporter}`, `--test-reporter-destination=${found}`, ...paths];
+  // One file of a mere trial runs in the process that tells of it.
+  const apart = process.env.SSR_SCREEN && paths.length === 1 ? [] : ['--test'];
+  const args = [...flags, ...apart, `--test-reporter=${reporter}`, `--test-reporter-destination=${found}`, ...paths];
   const preload = process.env.SSR_HOOK ? { NODE_OPTIONS: `--require=${process.env.SSR_HOOK}` } : {};
   const status = run(args, home, { ...own.env, ...preload });
   const told = lines(found);

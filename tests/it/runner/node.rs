@@ -231,3 +231,53 @@ fn reach_and_lines_are_told_by_test() {
         }
     }
 }
+
+#[test]
+fn screening_stops_at_the_first_candidate_that_passes_and_leaves_the_tree_as_it_was() {
+    for framework in ["mocha", "jest", "vitest", "node-test", "tape"] {
+        let case = match framework {
+            "tape" => {
+                "const { full } = require('../lib');\nrequire('tape')('full', (t) => { t.equal(full(), 'full'); t.end(); });\n"
+            }
+            "vitest" => {
+                "import { full } from '../lib';\nit('full', () => { if (full() !== 'full') throw new Error('no'); });\n"
+            }
+            _ => {
+                "const { full } = require('../lib');\nit('full', () => { if (full() !== 'full') throw new Error('no'); });\n"
+            }
+        };
+        let Some(repository) = package(framework, &[("test/a.test.js", case)]) else {
+            return did_not_run("JavaScript's frameworks");
+        };
+        let root = repository.root();
+        let lib = |body: &str| match framework {
+            "vitest" => format!("export const full = () => {{ {body} }};\n"),
+            _ => format!("exports.full = () => {{ {body} }};\n"),
+        };
+        std::fs::write(root.join("lib.js"), lib("return 'wrong';")).unwrap();
+        let runner = detect(root).unwrap();
+        let candidates = [
+            "return 'fu';",
+            "for (;;) {}",
+            "process.exit(0)",
+            "return (",
+            "return 'full';",
+            "return 1;",
+        ]
+        .map(|body| {
+            let mut changes = ssr_mcp::tree::Changes::new();
+            changes.write(RelPath::parse(b"lib.js").unwrap(), File::plain(lib(body).as_bytes()));
+            changes
+        });
+        let files = [RelPath::parse(b"test/a.test.js").unwrap()];
+        let tests = ["test/a.test.js::full".to_owned()];
+        let each = std::time::Duration::from_secs(8);
+        let program = runner.screen_program(&candidates, &tests, &files, each);
+        let trials = runner.read_screen(&measure(&runner, root, &program));
+        let passed: Vec<_> = trials.iter().map(|trial| trial.passed.len()).collect();
+        assert_eq!(passed, [0, 0, 0, 0, 1], "{framework}");
+        let late: Vec<_> = trials.iter().map(|trial| trial.timed_out).collect();
+        assert!(late[1] && !late[4], "{framework}: {late:?}");
+        assert_eq!(std::fs::read(root.join("lib.js")).unwrap(), lib("return 'wrong';").as_bytes());
+    }
+}
