@@ -6,12 +6,13 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 /// Programs that a round may need, and what for.
-const TOOLS: [(&str, &str); 8] = [
+const TOOLS: [(&str, &str); 9] = [
     ("python3", "runs Python repositories and every artifact's parser"),
     (
         "pytest",
         "runs the tests of most Python repositories (one in a virtual environment counts too)",
     ),
+    ("node", "runs the tests of JavaScript and TypeScript repositories"),
     ("cargo", "runs the tests of Rust repositories"),
     ("rustc", "compiles Rust repositories"),
     ("go", "runs the tests of Go modules"),

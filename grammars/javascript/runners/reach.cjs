@@ -22,8 +22,9 @@ for (const file of json(request).files) {
     if (entry.test) seconds[entry.test] = entry.seconds || 0;
   }
   const executes = executed(noted);
-  // Where not even the test file was noted, it may have reached anything.
-  const files = executes.includes(file) ? executes : null;
+  // Where not even the test file was noted, or processes are started, it may have reached anything.
+  const starts = executes.some((name) => /child_process|execa|cross-spawn/.test(fs.readFileSync(name, 'utf8')));
+  const files = executes.includes(file) && !starts ? executes : null;
   found[file] = { files: files || [], everything: !files, seconds };
 }
 fs.writeFileSync(output, JSON.stringify(found));
