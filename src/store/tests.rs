@@ -91,7 +91,7 @@ fn group(artifact: &str, trees: &[Option<&str>]) -> Group {
 }
 
 fn played<'a>(round: &'a Round, group: Option<&'a Group>) -> Played<'a> {
-    Played { round, artifact: None, group, fed: &[] }
+    Played { round, artifact: None, group, fed: &[], difference: None }
 }
 
 #[test]
