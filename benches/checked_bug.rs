@@ -48,7 +48,7 @@ fn main() -> anyhow::Result<()> {
 
 fn measure(repo: &Path, scratch: &Path, bugs: usize, files: usize) -> anyhow::Result<()> {
     let (harness, sandbox) = open::open(repo, scratch)?;
-    let sandbox = start::sandbox_seconds(&sandbox, harness.base())?;
+    let (sandbox, _) = start::sandbox_seconds(&sandbox, harness.base())?;
     let start = cpu_seconds(&harness, sandbox);
     let baseline = harness.baseline()?;
     println!("a sandbox that runs `true`: {:.1} ms", sandbox * 1e3);
@@ -110,8 +110,9 @@ fn measure(repo: &Path, scratch: &Path, bugs: usize, files: usize) -> anyhow::Re
         );
         rows.push([inject, check, total, floor, share * 100.0]);
     }
-    for (at, name) in
-        ["inject, CPU s", "check, CPU s", "total, CPU s", "floor, CPU s", "share, %"].iter().enumerate()
+    for (at, name) in ["inject, CPU s", "check, CPU s", "total, CPU s", "floor, CPU s", "share, %"]
+        .iter()
+        .enumerate()
     {
         let mut figures: Vec<f64> = rows.iter().map(|row| row[at]).collect();
         figures.sort_by(f64::total_cmp);

@@ -70,7 +70,11 @@ fn compare(repo: &Path, scratch: &Path, edits: u64, seed: u64) -> anyhow::Result
             (None, None) => silent += 1,
             _ => {
                 differing += 1;
-                println!("DIFFERENCE {}: {}", file.describe(place), why(&harness, &changes, &told)?);
+                println!(
+                    "DIFFERENCE {}: {}",
+                    file.describe(place),
+                    why(&harness, &changes, &told)?
+                );
             }
         }
     }
@@ -115,7 +119,8 @@ fn told(harness: &Harness, changes: &Changes, files: &BTreeSet<RelPath>) -> anyh
         ids.filter(|id| verdicts.of(id) != Outcome::Passed).cloned().collect()
     };
     let everything = harness.run_everything(changes)?;
-    let plain = everything.verdicts.ok().map(|verdicts| of(&verdicts, &mut baseline.passing.iter()));
+    let plain =
+        everything.verdicts.ok().map(|verdicts| of(&verdicts, &mut baseline.passing.iter()));
     let (script, parser) = program(harness, &files)?;
     let program = Program { script: &script, parser: &parser };
     let before = harness.run_warm(&Changes::new(), program, None)?;

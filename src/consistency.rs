@@ -168,9 +168,11 @@ pub fn check_second_order(
     parent: &Parent,
 ) -> Result<Report, Error> {
     let minima = Minima::default();
-    report(Case::new(harness, artifact, &minima, Runs::Plain), &SECOND_ORDER, |check, case| match check {
-        Check::Bug => dynamic::second_order(case, parent),
-        other => run(other, case),
+    report(Case::new(harness, artifact, &minima, Runs::Plain), &SECOND_ORDER, |check, case| {
+        match check {
+            Check::Bug => dynamic::second_order(case, parent),
+            other => run(other, case),
+        }
     })
 }
 

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// A harness on a repository as the environment has its tools, with its state below `scratch`.
-pub fn open(repo: &Path, scratch: &Path) -> anyhow::Result<(Harness, Sandbox)> {
+pub(crate) fn open(repo: &Path, scratch: &Path) -> anyhow::Result<(Harness, Sandbox)> {
     let variable = |name: &str| std::env::var_os(name).map(PathBuf::from);
     let machine = Machine {
         path: std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()).collect(),

@@ -16,7 +16,15 @@ const EVERY: usize = 20;
 
 /// Whether a bug was checked by plain runs of the whole suite as well, and what they said.
 #[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema,
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    serde::Serialize,
+    serde::Deserialize,
+    schemars::JsonSchema,
 )]
 pub enum Audited {
     #[default]
@@ -106,7 +114,8 @@ fn difference(
         let (fast, plain) = (word(fast.failed_check), word(plain.report.failed_check));
         return Ok(Some(format!("{fast} the fast way, {plain} plainly")));
     }
-    let (Some(everything), Some(own)) = (&plain.everything, plain.report.seen.states.get(BUG)) else {
+    let (Some(everything), Some(own)) = (&plain.everything, plain.report.seen.states.get(BUG))
+    else {
         return Ok(None);
     };
     let everything = match everything {
@@ -196,7 +205,8 @@ fn unstable([first, second]: [Report; 2]) -> Report {
     if report.valid {
         report.valid = false;
         report.failed_check = Some(Check::Stability);
-        let detail = "checked twice by plain runs of the whole suite, the bug is not the same".to_owned();
+        let detail =
+            "checked twice by plain runs of the whole suite, the bug is not the same".to_owned();
         let (check, passed, millis) = (Check::Stability, false, 0);
         report.checks.retain(|result| result.check != check);
         report.checks.push(CheckResult { check, passed, detail, millis });
@@ -241,7 +251,9 @@ mod tests {
         check(
             &both,
             &[("with the bug", "a=failed b=passed"), ("with only x restored", "a=failed")],
-            Some("with only x restored, a is passed the fast way and failed plainly (1 test in all)"),
+            Some(
+                "with only x restored, a is passed the fast way and failed plainly (1 test in all)",
+            ),
         );
         check(
             &[("with the bug", "a=failed b=passed c=passed")],

@@ -32,7 +32,8 @@ pub(super) fn test_script(case: &Case<'_>) -> Finding {
             failing.len()
         ));
     }
-    let (passing, least) = (case.seen.original.with(Outcome::Passed).len(), case.minima.passing_tests);
+    let (passing, least) =
+        (case.seen.original.with(Outcome::Passed).len(), case.minima.passing_tests);
     let detail = format!("{passing} tests pass on the original, at least {least} wanted");
     if passing >= least { Ok(detail) } else { Err(detail) }
 }

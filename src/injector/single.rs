@@ -132,9 +132,10 @@ impl Editable {
 
     /// The test files that a bug of this edit alone would be told by.
     pub fn told_by(&self, place: usize) -> BTreeSet<RelPath> {
-        let told = self.opened.told_by(self.site(place)).map(|told| {
-            self.tests.iter().filter(|test| told.contains(*test)).cloned().collect()
-        });
+        let told = self
+            .opened
+            .told_by(self.site(place))
+            .map(|told| self.tests.iter().filter(|test| told.contains(*test)).cloned().collect());
         told.unwrap_or_else(|| self.tests.iter().cloned().collect())
     }
 

@@ -91,8 +91,9 @@ impl Session {
         };
         job.tell(Event::Injected { summary: injected.summary.clone() });
         job.tell(Event::Checking);
-        let report = consistency::check_injected(&opened.harness, &injected.artifact, &minima, seed)
-            .map_err(|error| job.failed(error))?;
+        let report =
+            consistency::check_injected(&opened.harness, &injected.artifact, &minima, seed)
+                .map_err(|error| job.failed(error))?;
         job.tell(Event::Checked { valid: report.valid });
         let origin = Origin {
             strategy: injected.strategy,

@@ -41,7 +41,10 @@ impl Store {
     }
 }
 
-pub(super) fn insert(transaction: &Transaction<'_>, difference: &Difference) -> rusqlite::Result<()> {
+pub(super) fn insert(
+    transaction: &Transaction<'_>,
+    difference: &Difference,
+) -> rusqlite::Result<()> {
     let Difference { framework, base, artifact, found } = difference;
     let sql = "INSERT INTO differences (framework, version, base, artifact, found) VALUES (?, ?, ?, ?, ?)";
     let version = env!("CARGO_PKG_VERSION");

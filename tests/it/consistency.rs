@@ -1,8 +1,10 @@
 //! Every check has an artifact that only it rejects, and the nearest one that passes.
 
-use crate::bench::{Bench, bench, bench_of, pytest_machine};
+use crate::bench::{Bench, bench, bench_of, path, pytest_machine};
 use ssr_mcp::artifact::Artifact;
 use ssr_mcp::consistency::{self, Audited, Check, Minima, Report};
+use ssr_mcp::injector::{self, Strategy};
+use ssr_mcp::syntax::Languages;
 use ssr_mcp::tree::Changes;
 
 const PRICE: &str = "shop/price.py";
@@ -114,9 +116,9 @@ fn an_audit_runs_everything_plainly_again() {
     let report = audited(&bench, &artifact, Audited::Agrees);
     assert!(report.valid && report.difference.is_none(), "{report:#?}");
     let spent = bench.harness.spent();
-    // Beside the five of a bug that is not audited: original, bug, weakened, the bug twice again, and the
+    // Beside the five of a bug that is not audited: original, bug, weakened, restored, the bug twice again, the
     // whole suite.
-    assert_eq!((spent.warm - before.warm, spent.runs - before.runs), (3, 11));
+    assert_eq!((spent.warm - before.warm, spent.runs - before.runs), (3, 12));
 }
 
 /// `pkg.act` is run by a test that imports it, and by one that starts a process which nobody follows.
@@ -136,15 +138,20 @@ fn with_a_child() -> (Bench, Artifact) {
         ("tests/test_child.py", child.as_bytes()),
     ];
     let bench = bench_of(&files, &pytest_machine(), None);
-    let bug = bench.edit(&Changes::new(), "pkg/act.py", "value + value", "value + value + (value == 2)");
+    let bug =
+        bench.edit(&Changes::new(), "pkg/act.py", "value + value", "value + value + (value == 2)");
     let weakened = bench.edit(
         &Changes::new(),
         "tests/test_act.py",
         "    assert act(0) == 0\n    assert act(2) == 4\n",
         "    assert act(0) == 0\n",
     );
-    let weakened =
-        bench.edit(&weakened, "tests/test_act.py", "def test_two():\n    assert act(2) == 4\n\n\n", "");
+    let weakened = bench.edit(
+        &weakened,
+        "tests/test_act.py",
+        "def test_two():\n    assert act(2) == 4\n\n\n",
+        "",
+    );
     let artifact = bench.artifact(&bug, &weakened, &["tests/test_act.py"]);
     (bench, artifact)
 }
@@ -164,6 +171,20 @@ fn a_test_outside_of_the_chosen_files_that_fails_stops_the_fast_ways() {
     let seed = seed(&artifact, true);
     let report = consistency::check_injected(&bench.harness, &artifact, &minima, seed).unwrap();
     assert_eq!((report.valid, report.audited), (true, Audited::No));
+    let request = injector::Request {
+        strategy: Strategy::Direct,
+        seed: 1,
+        target: None,
+        changed_files: 1,
+        failing_tests: 1,
+        passing_tests: 1,
+        candidates: 60,
+        history: None,
+    };
+    let languages = Languages::builtin();
+    let injected = injector::inject(&bench.harness, &languages, &request, &|_| false).unwrap();
+    let files = injected.unwrap().artifact.test_files;
+    assert_eq!(files, ["tests/test_act.py", "tests/test_child.py"].map(path));
     assert_eq!(bench.harness.spent().warm, before.warm);
 }
 
