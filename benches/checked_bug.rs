@@ -48,7 +48,7 @@ fn main() -> anyhow::Result<()> {
 
 fn measure(repo: &Path, scratch: &Path, bugs: usize, files: usize) -> anyhow::Result<()> {
     let (harness, sandbox) = open::open(repo, scratch)?;
-    let (sandbox, _) = start::sandbox_seconds(&sandbox, harness.base())?;
+    let (_, sandbox) = start::sandbox_seconds(&sandbox, harness.base())?;
     let start = cpu_seconds(&harness, sandbox);
     let baseline = harness.baseline()?;
     println!("a sandbox that runs `true`: {:.1} ms", sandbox * 1e3);
@@ -151,7 +151,7 @@ fn floor(
     Ok(seconds * (5 + files) as f64)
 }
 
-/// CPU seconds so far: our own process, the runs, and for each sandbox the wall time that one takes to
+/// CPU seconds so far: our own process, the runs, and for each sandbox the least wall time that one takes to
 /// start and end (an upper bound: its own CPU time cannot be read from outside).
 fn cpu_seconds(harness: &Harness, sandbox: f64) -> f64 {
     let mut own = std::mem::MaybeUninit::<libc::rusage>::uninit();
