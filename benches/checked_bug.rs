@@ -4,6 +4,8 @@
 //! `cargo bench --bench checked_bug -- REPO [BUGS] [FILES]`, e.g.
 //! `VIRTUAL_ENV=/path/to/venv cargo bench --bench checked_bug -- boltons-26.2.0 12 2`.
 //!
+//! The share is that of the bug's wall time, on one worker, in which the processes of its scripts ran.
+//!
 //! The floor is the CPU time of the tests of the bug's own script, without interpreter start,
 //! collection, compilation or sandbox, times the runs that the checks need: original, bug, bug twice
 //! again, weakened, one a changed file.
@@ -15,19 +17,19 @@
     reason = "a benchmark prints its figures and reads the environment that it is run in"
 )]
 
-use ssr_mcp::consistency::{self, Minima};
-use ssr_mcp::harness::{Harness, Program, Setup};
+use ssr_mcp::consistency::{self, Audited, Minima};
+use ssr_mcp::harness::{Harness, Program};
 use ssr_mcp::injector::{self, Strategy};
-use ssr_mcp::runner::{Machine, Overrides, Runner};
-use ssr_mcp::sandbox::{Cancel, Limits, Sandbox, Step, View};
-use ssr_mcp::store::Store;
 use ssr_mcp::syntax::Languages;
 use ssr_mcp::tree::Changes;
-use ssr_mcp::workspace::Workspace;
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::path::Path;
+use std::time::Instant;
+
+#[path = "common/open.rs"]
+mod open;
+#[path = "common/start.rs"]
+mod start;
 
 fn main() -> anyhow::Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|a| a != "--bench").collect();
@@ -45,7 +47,8 @@ fn main() -> anyhow::Result<()> {
 }
 
 fn measure(repo: &Path, scratch: &Path, bugs: usize, files: usize) -> anyhow::Result<()> {
-    let (harness, sandbox) = open(repo, scratch)?;
+    let (harness, sandbox) = open::open(repo, scratch)?;
+    let (_, sandbox) = start::sandbox_seconds(&sandbox, harness.base())?;
     let start = cpu_seconds(&harness, sandbox);
     let baseline = harness.baseline()?;
     println!("a sandbox that runs `true`: {:.1} ms", sandbox * 1e3);
@@ -61,8 +64,8 @@ fn measure(repo: &Path, scratch: &Path, bugs: usize, files: usize) -> anyhow::Re
     let mut known = BTreeSet::new();
     let mut rows = Vec::new();
     println!(
-        "{:>8} {:>8} {:>8} {:>8} {:>6} {:>6}  bug",
-        "inject", "check", "total", "floor", "tests", "warm"
+        "{:>8} {:>8} {:>8} {:>8} {:>6} {:>6} {:>6}  bug",
+        "inject", "check", "total", "floor", "tests", "warm", "share"
     );
     for seed in 0..bugs as u64 {
         let request = injector::Request {
@@ -76,6 +79,7 @@ fn measure(repo: &Path, scratch: &Path, bugs: usize, files: usize) -> anyhow::Re
             history: None,
         };
         let (start, runs) = (cpu_seconds(&harness, sandbox), harness.spent());
+        let begun = Instant::now();
         let injected =
             injector::inject(&harness, &languages, &request, &|digest| known.contains(digest))?;
         let inject = cpu_seconds(&harness, sandbox) - start;
@@ -85,8 +89,10 @@ fn measure(repo: &Path, scratch: &Path, bugs: usize, files: usize) -> anyhow::Re
         };
         known.insert(injected.tree_digest.clone());
         let start = cpu_seconds(&harness, sandbox);
-        let report = consistency::check_injected(&harness, &injected.artifact, &minima)?;
+        let report = consistency::check_injected(&harness, &injected.artifact, &minima, seed)?;
         let check = cpu_seconds(&harness, sandbox) - start;
+        let testing = harness.spent().testing.saturating_sub(runs.testing);
+        let share = testing.as_secs_f64() / begun.elapsed().as_secs_f64();
         if !report.valid {
             println!("{inject:8.2} {check:8.2} seed {seed}: invalid, {:?}", report.failed_check);
             continue;
@@ -95,24 +101,24 @@ fn measure(repo: &Path, scratch: &Path, bugs: usize, files: usize) -> anyhow::Re
         let floor = floor(&harness, &injected.artifact, files)?;
         let total = inject + check;
         println!(
-            "{inject:8.2} {check:8.2} {total:8.2} {floor:8.2} {:>6} {:>6}  {}",
+            "{inject:8.2} {check:8.2} {total:8.2} {floor:8.2} {:>6} {:>6} {:>5.0}%  {}{}",
             report.fail_to_pass.len() + report.pass_to_pass.len(),
             format!("{warm}/{made}"),
+            share * 100.0,
+            if report.audited == Audited::No { "" } else { "(audited) " },
             injected.summary
         );
-        rows.push((inject, check, total, floor));
+        rows.push([inject, check, total, floor, share * 100.0]);
     }
-    for (name, pick) in [
-        ("inject", (|row: &(f64, f64, f64, f64)| row.0) as fn(&_) -> f64),
-        ("check", |row| row.1),
-        ("total", |row| row.2),
-        ("floor", |row| row.3),
-    ] {
-        let mut figures: Vec<f64> = rows.iter().map(pick).collect();
+    for (at, name) in ["inject, CPU s", "check, CPU s", "total, CPU s", "floor, CPU s", "share, %"]
+        .iter()
+        .enumerate()
+    {
+        let mut figures: Vec<f64> = rows.iter().map(|row| row[at]).collect();
         figures.sort_by(f64::total_cmp);
         if let (Some(least), Some(most)) = (figures.first(), figures.last()) {
             println!(
-                "{name}: median {:.2} CPU s ({least:.2} to {most:.2}), {} bugs",
+                "{name}: median {:.2} ({least:.2} to {most:.2}), {} bugs",
                 figures[figures.len() / 2],
                 figures.len()
             );
@@ -145,37 +151,7 @@ fn floor(
     Ok(seconds * (5 + files) as f64)
 }
 
-fn open(repo: &Path, scratch: &Path) -> anyhow::Result<(Harness, f64)> {
-    let variable = |name: &str| std::env::var_os(name).map(PathBuf::from);
-    let machine = Machine {
-        path: std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()).collect(),
-        home: variable("HOME").unwrap_or_default(),
-        virtual_env: variable("VIRTUAL_ENV"),
-        cargo_home: variable("CARGO_HOME"),
-        rustup_home: variable("RUSTUP_HOME"),
-        ..Machine::default()
-    };
-    let workspace = Workspace::open(repo, scratch)?;
-    let sandbox = Sandbox::probe_with(Path::new(env!("CARGO_BIN_EXE_ssr-mcp")), &workspace.state)?;
-    let base = Arc::new(workspace.freeze(sandbox.owner())?);
-    let runner =
-        Arc::new(Runner::detect(&*base, &workspace.root, &machine, &Overrides::default())?);
-    let seconds = sandbox_seconds(&sandbox, &base)?;
-    let harness = Harness::open(Setup {
-        sandbox,
-        base,
-        runner,
-        store: Arc::new(Store::open(&workspace.state)?),
-        state: workspace.state.clone(),
-        cancel: Cancel::new(),
-        time_limit: None,
-        memory: 2 << 30,
-        parallel: 2,
-    })?;
-    Ok((harness, seconds))
-}
-
-/// CPU seconds so far: our own process, the runs, and for each sandbox the wall time that one takes to
+/// CPU seconds so far: our own process, the runs, and for each sandbox the least wall time that one takes to
 /// start and end (an upper bound: its own CPU time cannot be read from outside).
 fn cpu_seconds(harness: &Harness, sandbox: f64) -> f64 {
     let mut own = std::mem::MaybeUninit::<libc::rusage>::uninit();
@@ -191,42 +167,4 @@ fn cpu_seconds(harness: &Harness, sandbox: f64) -> f64 {
         + seconds(own.ru_stime)
         + spent.cpu.as_secs_f64()
         + sandbox * spent.sandboxes as f64
-}
-
-/// Median wall seconds of a sandbox that runs `true`.
-fn sandbox_seconds(sandbox: &Sandbox, base: &ssr_mcp::workspace::Base) -> anyhow::Result<f64> {
-    let view = View {
-        layers: vec![base.dir.clone()],
-        root: base.root.clone(),
-        changes: Changes::new(),
-        mounts: Vec::new(),
-        limits: Limits {
-            memory: 1 << 30,
-            processes: 64,
-            disk: 64 << 20,
-            keep_head: 4096,
-            keep_tail: 4096,
-            output: 1 << 20,
-        },
-    };
-    let step = Step {
-        argv: vec!["true".into()],
-        env: [("PATH".into(), "/usr/bin:/bin".into())].into(),
-        cwd: PathBuf::new(),
-        stdin: Vec::new(),
-        merge_stderr: false,
-        deadline: Duration::from_secs(10),
-        files: Vec::new(),
-        changes: Changes::new(),
-        collect: Vec::new(),
-        collect_limit: 0,
-    };
-    let mut times = Vec::new();
-    for _ in 0..21 {
-        let start = Instant::now();
-        sandbox.run(&view, &step, &Cancel::new())?;
-        times.push(start.elapsed().as_secs_f64());
-    }
-    times.sort_by(f64::total_cmp);
-    Ok(times[times.len() / 2])
 }

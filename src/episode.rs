@@ -155,7 +155,12 @@ pub fn finish(
         round.report = match &proof {
             Proof::Injected => {
                 progress(Progress::Checking);
-                Some(consistency::check_injected(harness, artifact, &rules.minima)?)
+                Some(consistency::check_injected(
+                    harness,
+                    artifact,
+                    &rules.minima,
+                    rules.injector.seed,
+                )?)
             }
             Proof::SecondOrder(parent) => {
                 progress(Progress::Checking);

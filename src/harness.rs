@@ -11,6 +11,7 @@ pub mod parsing;
 mod script;
 mod slots;
 mod statuses;
+mod trust;
 mod warm;
 
 pub use baseline::Baseline;
@@ -55,6 +56,8 @@ pub struct Harness {
     spent: Mutex<Spent>,
     /// Whether a run asked for a network where there is none.
     wanted_network: AtomicBool,
+    /// Whether the fast ways are not to be taken.
+    plain: AtomicBool,
 }
 
 /// What all runs of a harness took.
@@ -67,6 +70,8 @@ pub struct Spent {
     /// Runs of scripts, and those among them that were made in a process that was there already.
     pub runs: u64,
     pub warm: u64,
+    /// Wall time of the scripts' own processes; that of runs beside each other is added up.
+    pub testing: Duration,
 }
 
 /// What a harness is made of.
@@ -223,6 +228,7 @@ impl Harness {
             base.root.clone(),
             sandbox.owner(),
         )?;
+        let plain = store.difference(runner.framework())?.is_some();
         Ok(Self {
             sandbox,
             base,
@@ -241,6 +247,7 @@ impl Harness {
             measuring: Mutex::new(()),
             spent: Mutex::default(),
             wanted_network: AtomicBool::new(false),
+            plain: AtomicBool::new(plain),
         })
     }
 

@@ -235,7 +235,7 @@ impl<'a> Bench<'a> {
         judge: Judge<'_>,
     ) -> Result<Attempt, Error> {
         let space = Ranked { proposals: &self.proposals, taste: Taste::of(request.seed, number) };
-        let together = self.harness.runner().switch().is_some();
+        let together = self.harness.switch().is_some();
         let batch = if together { BATCH_TOGETHER } else { BATCH };
         let limits = Limits { runs: self.runs(request), batch };
         let outcome = search::search(
@@ -322,7 +322,7 @@ impl<'a> Bench<'a> {
     }
 
     fn screen_now(&self, candidates: &[Changes]) -> Result<Vec<Option<Answer>>, Error> {
-        match self.harness.runner().switch() {
+        match self.harness.switch() {
             Some(switch) => self.screen_together(switch, candidates),
             None => self.screen_one_by_one(candidates),
         }

@@ -5,6 +5,7 @@
 
 mod artifacts;
 mod baselines;
+mod differences;
 mod edits;
 mod error;
 mod open;
@@ -15,6 +16,7 @@ mod tests;
 mod wrong_book;
 
 pub use artifacts::Artifact;
+pub use differences::Difference;
 pub use edits::TriedEdit;
 pub use error::Error;
 pub use rounds::{Attempt, Counts, Kept, Played, Round};

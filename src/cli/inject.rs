@@ -53,6 +53,8 @@ fn show(answer: &InjectAnswer) -> String {
     lines.extend(table::checks(&report.checks));
     let valid = if answer.valid { "valid" } else { "not valid" };
     lines.push(format!("{valid} (strategy {strategy}, seed {})", answer.seed));
+    lines.extend(table::audited(answer.audited));
+    lines.extend(answer.warnings.iter().map(|warning| format!("warning: {}", warning.text)));
     lines.push(format!("written to {out}"));
     lines.join("\n")
 }

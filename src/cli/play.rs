@@ -145,6 +145,7 @@ fn show(round: &PlayedRound) -> String {
             lines.push(format!("  checks    {passed} passed, then {failed} failed: {detail}"));
         }
     }
+    lines.extend(table::audited(round.audited));
     if !round.fail_to_pass.is_empty() && round.valid {
         lines.push(format!("  breaks    {} tests", round.fail_to_pass.len()));
         lines.extend(table::some(&round.fail_to_pass, 3));

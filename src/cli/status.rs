@@ -37,6 +37,9 @@ fn show(answer: &StatusAnswer) -> String {
         row("wrong book", format!("{} unsolved", answer.wrong_book_size)),
         row("unnoticed", format!("{} edits", answer.unnoticed)),
     ];
+    if let Some(stopped) = &answer.fast_ways_stopped {
+        rows.push(row("warning", stopped.clone()));
+    }
     for left in &answer.left_out {
         rows.push(row("left out", format!("{} ({})", left.path, left.reason)));
     }

@@ -1,5 +1,6 @@
 //! Small pieces of text that several commands show.
 
+use crate::consistency::Audited;
 use crate::injector::Undone;
 use crate::session::{self, AttemptLine, CheckLine};
 
@@ -37,6 +38,15 @@ pub(super) fn checks(checks: &[CheckLine]) -> Vec<String> {
         ]
     };
     columns(&checks.iter().map(row).collect::<Vec<_>>())
+}
+
+/// What an audit came to, where there was one.
+pub(super) fn audited(audited: Audited) -> Option<String> {
+    match audited {
+        Audited::No => None,
+        Audited::Agrees => Some("  audited   plain runs of the whole suite agree".to_owned()),
+        Audited::Differs => Some("  audited   plain runs of the whole suite differ".to_owned()),
+    }
 }
 
 /// `✓✗✗✓ (2 of 4)`.

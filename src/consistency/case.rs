@@ -6,23 +6,21 @@ use crate::diff::Patch;
 use crate::harness::{Error, Harness, How, NoVerdict, Program};
 use crate::tree::{Changes, Overlaid, RelPath};
 use crate::verdict::{Outcome, TestId, Verdicts};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 pub(super) struct Case<'a> {
     pub(super) harness: &'a Harness,
     pub(super) artifact: &'a Artifact,
     pub(super) minima: &'a Minima,
-    /// Whether runs may be warm.
-    injected: bool,
+    runs: Runs,
+    pub(super) seen: Seen,
     /// Set by `separation`: the bug alone, and the weakening on top of it.
     pub(super) bug: Changes,
     pub(super) bug_and_weakening: Changes,
     /// Set by `separation`: what must be restored together to take back one changed file (a rename
     /// has two paths).
     pub(super) units: Vec<BTreeSet<RelPath>>,
-    /// Set by `parser`.
-    pub(super) original: Verdicts,
     /// Set by `bug`: passed on the original, fail with the bug.
     pub(super) failing: BTreeSet<TestId>,
     /// Set by `bug`, where the artifact's script or parser is not the runner's own.
@@ -30,6 +28,26 @@ pub(super) struct Case<'a> {
     /// Set by `bug`: pass on both.
     pub(super) still_passing: Vec<TestId>,
     pub(super) cpu: Duration,
+}
+
+/// How the runs of a case are made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Runs {
+    /// Plainly, or answered from the memo of plain runs.
+    Plain,
+    /// Warm where that is possible.
+    Warm,
+    /// Plainly, and each of them now.
+    Fresh,
+}
+
+/// What the artifact's script said.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Seen {
+    /// On the original; set by `parser`.
+    pub(super) original: Verdicts,
+    /// Of each other state that the checks came to, by name.
+    pub(super) states: BTreeMap<String, Verdicts>,
 }
 
 /// The runner's own script over the listed test files: a script and a parser may print what they like.
@@ -56,17 +74,17 @@ impl<'a> Case<'a> {
         harness: &'a Harness,
         artifact: &'a Artifact,
         minima: &'a Minima,
-        injected: bool,
+        runs: Runs,
     ) -> Self {
         Self {
             harness,
             artifact,
             minima,
-            injected,
+            runs,
+            seen: Seen::default(),
             bug: Changes::new(),
             bug_and_weakening: Changes::new(),
             units: Vec::new(),
-            original: Verdicts::default(),
             failing: BTreeSet::new(),
             second: None,
             still_passing: Vec::new(),
@@ -101,10 +119,10 @@ impl<'a> Case<'a> {
         changes: &Changes,
         program: Program<'_>,
     ) -> Result<Result<Verdicts, NoVerdict>, Error> {
-        let run = if self.injected {
-            self.harness.run_warm(changes, program, None)?
-        } else {
-            self.harness.run(changes, program, How::CHECK, false)?
+        let run = match self.runs {
+            Runs::Warm => self.harness.run_warm(changes, program, None)?,
+            Runs::Plain => self.harness.run(changes, program, How::CHECK, false)?,
+            Runs::Fresh => self.harness.run(changes, program, How::CHECK, true)?,
         };
         self.cpu += run.cpu;
         Ok(run.verdicts)
@@ -127,7 +145,8 @@ impl<'a> Case<'a> {
         changes: &Changes,
         hash_seeds: [u32; 2],
     ) -> Result<[Result<Verdicts, NoVerdict>; 2], Error> {
-        let runs = self.harness.run_twice(changes, self.program(), hash_seeds, self.injected)?;
+        let kept = self.runs == Runs::Warm;
+        let runs = self.harness.run_twice(changes, self.program(), hash_seeds, kept)?;
         self.cpu += runs.iter().map(|run| run.cpu).sum::<Duration>();
         Ok(runs.map(|run| run.verdicts))
     }
@@ -138,7 +157,7 @@ impl<'a> Case<'a> {
 
     /// Originally passing tests that fail in `verdicts`. Missing is not failed.
     pub(super) fn broken_by(&self, verdicts: &Verdicts) -> BTreeSet<TestId> {
-        let passed = |id: &TestId| self.original.of(id) == Outcome::Passed;
+        let passed = |id: &TestId| self.seen.original.of(id) == Outcome::Passed;
         verdicts.failing().into_iter().filter(passed).collect()
     }
 }

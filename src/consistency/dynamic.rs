@@ -1,5 +1,6 @@
 //! Checks that run the artifact's script and parser.
 
+use super::audit::BUG;
 use super::case::{Case, Second};
 use super::{Finding, Parent};
 use crate::harness::{Audience, Error, How};
@@ -7,13 +8,15 @@ use crate::tree::Changes;
 use crate::verdict::{Outcome, TestId, Verdicts};
 use std::collections::BTreeSet;
 
+const WEAKENED: &str = "with bug and weakening";
+
 /// On the original, the parser turns the script's log into a map from ids to known statuses
 /// (paper, check 2).
 pub(super) fn parser(case: &mut Case<'_>) -> Result<Finding, Error> {
     Ok(match case.run(&Changes::new())? {
         Ok(verdicts) => {
             let detail = format!("{} tests reported on the original", verdicts.len());
-            case.original = verdicts;
+            case.seen.original = verdicts;
             Ok(detail)
         }
         Err(problem) => Err(format!("on the original: {problem}")),
@@ -22,14 +25,15 @@ pub(super) fn parser(case: &mut Case<'_>) -> Result<Finding, Error> {
 
 /// Every chosen test passes on the original, and there are enough of them (paper, check 3).
 pub(super) fn test_script(case: &Case<'_>) -> Finding {
-    let failing = case.original.failing();
+    let failing = case.seen.original.failing();
     if let Some(first) = failing.first() {
         return Err(format!(
             "{} chosen tests fail on the original, first {first}: no repair could pass them",
             failing.len()
         ));
     }
-    let (passing, least) = (case.original.with(Outcome::Passed).len(), case.minima.passing_tests);
+    let (passing, least) =
+        (case.seen.original.with(Outcome::Passed).len(), case.minima.passing_tests);
     let detail = format!("{passing} tests pass on the original, at least {least} wanted");
     if passing >= least { Ok(detail) } else { Err(detail) }
 }
@@ -39,11 +43,12 @@ pub(super) fn bug(case: &mut Case<'_>) -> Result<Finding, Error> {
     let bug = case.bug.clone();
     let verdicts = match case.run(&bug)? {
         Ok(verdicts) => verdicts,
-        Err(problem) => return Ok(Err(format!("with the bug: {problem}"))),
+        Err(problem) => return Ok(Err(format!("{BUG}: {problem}"))),
     };
+    case.seen.states.insert(BUG.to_owned(), verdicts.clone());
     case.failing = case.broken_by(&verdicts);
-    case.still_passing = passing_in_both(&case.original, &verdicts);
-    let missing = gone(&case.original, &verdicts).len();
+    case.still_passing = passing_in_both(&case.seen.original, &verdicts);
+    let missing = gone(&case.seen.original, &verdicts).len();
     let (failing, least) = (case.failing.len(), case.minima.failing_tests);
     let detail = format!(
         "{failing} passing tests fail, {missing} no longer report, at least {least} failing wanted"
@@ -65,7 +70,7 @@ pub(super) fn second_order(case: &mut Case<'_>, parent: &Parent) -> Result<Findi
         Err(problem) => return Ok(Err(format!("with bug and failed repair: {problem}"))),
     };
     case.failing = case.broken_by(&verdicts);
-    case.still_passing = passing_in_both(&case.original, &verdicts);
+    case.still_passing = passing_in_both(&case.seen.original, &verdicts);
     Ok(still_the_bug(parent, &case.failing, &verdicts))
 }
 
@@ -148,8 +153,9 @@ pub(super) fn weakening(case: &mut Case<'_>) -> Result<Finding, Error> {
     let weakened = case.bug_and_weakening.clone();
     let verdicts = match case.run(&weakened)? {
         Ok(verdicts) => verdicts,
-        Err(problem) => return Ok(Err(format!("with bug and weakening: {problem}"))),
+        Err(problem) => return Ok(Err(format!("{WEAKENED}: {problem}"))),
     };
+    case.seen.states.insert(WEAKENED.to_owned(), verdicts.clone());
     let failing: BTreeSet<TestId> = verdicts.failing().into_iter().collect();
     if let Some(new) = failing.iter().find(|id| !case.failing.contains(*id)) {
         return Ok(Err(format!("{new} fails only once the tests are weakened")));
@@ -187,6 +193,7 @@ pub(super) fn inverse_mutation(case: &mut Case<'_>) -> Result<Finding, Error> {
                 return Ok(Err(format!("with only {name} restored: {problem}")));
             }
         };
+        case.seen.states.insert(format!("with only {name} restored"), verdicts.clone());
         let passing = case.failing.iter().filter(|id| verdicts.of(id) == Outcome::Passed).count();
         if passing == 0 {
             return Ok(Err(format!(
@@ -218,14 +225,14 @@ pub(super) fn stability(case: &mut Case<'_>) -> Result<Finding, Error> {
         }
     }
     let baseline = case.harness.baseline()?;
-    if case.original.iter().all(|(id, _)| baseline.passing.contains(id)) {
+    if case.seen.original.iter().all(|(id, _)| baseline.passing.contains(id)) {
         return Ok(
             Ok("3 runs with the bug agree, the baseline's 2 of the original too".to_owned()),
         );
     }
     let how = How { hash_seed: 1, audience: Audience::Check };
     Ok(match case.run_fresh(&Changes::new(), how)? {
-        Ok(verdicts) if verdicts == case.original => {
+        Ok(verdicts) if verdicts == case.seen.original => {
             Ok("3 runs with the bug agree, and 2 of the original".to_owned())
         }
         Ok(_) => Err("two runs of the original do not agree".to_owned()),

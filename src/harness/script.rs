@@ -123,7 +123,10 @@ impl Harness {
         limit: Duration,
     ) -> Result<ScriptRun, Error> {
         self.spend(finished.cpu);
-        self.note_spent(|spent| spent.runs += 1);
+        self.note_spent(|spent| {
+            spent.runs += 1;
+            spent.testing += finished.wall;
+        });
         self.wanted_network.fetch_or(finished.wanted_network, Ordering::Relaxed);
         let problem = problem(&finished, limit);
         let Finished { stdout, wall, cpu, .. } = finished;

@@ -69,7 +69,7 @@ impl Harness {
     ) -> Result<Option<ScriptRun>, Error> {
         // The caches hold the original built: a place where a bug was built would build it again, and
         // the bug once more after that.
-        if changes.is_empty() && self.runner.builds() {
+        if self.is_plain() || (changes.is_empty() && self.runner.builds()) {
             return Ok(None);
         }
         let Some(chosen) = self.chosen(changes, program) else { return Ok(None) };
@@ -94,6 +94,7 @@ impl Harness {
             spent.cpu += served.cpu;
             spent.runs += 1;
             spent.warm += 1;
+            spent.testing += wall;
         });
         let cpu = served.cpu + std::mem::take(&mut process.uncharged);
         let first = process.runs == 1;
@@ -272,7 +273,7 @@ impl Warm {
     }
 
     /// Ends the idle processes.
-    fn leave(&self) {
+    pub(super) fn leave(&self) {
         let mut state = self.state();
         let idle = std::mem::take(&mut state.idle);
         state.alive -= idle.len();

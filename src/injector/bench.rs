@@ -58,8 +58,9 @@ impl<'a> Bench<'a> {
     }
 
     /// The script that runs these test files, and further ones where these have too few passing tests.
-    /// Nothing is run for it.
+    /// Nothing is run for it. All of them where the choice of files is not to be believed.
     pub(super) fn planned(&self, files: &BTreeSet<RelPath>) -> Plan {
+        let files = if self.harness.is_plain() { &self.test_files } else { files };
         let test_files = widened(files, &self.test_files, self.least, &|files| {
             of_files(&self.baseline.passing, files).len()
         });

@@ -130,6 +130,15 @@ impl Editable {
         Some(at)
     }
 
+    /// The test files that a bug of this edit alone would be told by.
+    pub fn told_by(&self, place: usize) -> BTreeSet<RelPath> {
+        let told = self
+            .opened
+            .told_by(self.site(place))
+            .map(|told| self.tests.iter().filter(|test| told.contains(*test)).cloned().collect());
+        told.unwrap_or_else(|| self.tests.iter().cloned().collect())
+    }
+
     /// From 0 to 1: how much an edit of its kind tells.
     pub fn appeal(&self, place: usize) -> f64 {
         self.site(place).appeal

@@ -10,7 +10,7 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 const HEADER: &str = "step,inject_r,solve_r,solve_rate,wrong_book_size,\
-                      strategy,artifact,valid,failed_check,seconds,seed,\
+                      strategy,artifact,valid,failed_check,audited,seconds,seed,\
                       kind,order,run,round,item";
 
 /// A CSV file to append to. Lines of several processes do not mix: each is one write in append mode,
@@ -118,7 +118,7 @@ fn row(kept: &Kept) -> String {
     let detail = Detail::of(round);
     let number = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
     format!(
-        ",{},{},{},{wrong_book_size},{},{},{},{},{:.3},{},{},{},{},{},{}",
+        ",{},{},{},{wrong_book_size},{},{},{},{},{},{:.3},{},{},{},{},{},{}",
         number(round.inject_reward),
         number(mean(&round.solver_rewards)),
         number(round.solve_rate),
@@ -126,6 +126,7 @@ fn row(kept: &Kept) -> String {
         round.artifact.as_deref().unwrap_or_default(),
         detail.valid,
         detail.failed_check.unwrap_or_default(),
+        super::name(detail.audited),
         round.seconds,
         round.seed,
         round.kind,

@@ -5,7 +5,7 @@ use super::open::Opened;
 use super::play::scheme;
 use super::played::{Detail, Origin, PlayedRound, row, shown};
 use super::runs::Hold;
-use super::warnings::warnings;
+use super::warnings::{differs, warnings};
 use super::{CsvLog, Error, Event, Job, PlayRequest, Session, record};
 use crate::artifact::Artifact;
 use crate::dice::Dice;
@@ -247,13 +247,19 @@ impl Game<'_> {
             .commit_round(Some((&self.hold.run.id, next)), &played)
             .map_err(Error::harness)?;
         self.hold.run.next = next;
+        let before = record.counts()?.valid;
+        // Not sooner: bugs of one round are judged the same way, however many workers there are.
+        if ready.iter().any(|ready| ready.difference.is_some()) {
+            self.opened.harness.stop_fast_ways();
+        }
         let mut told = Vec::new();
         for (((item, round), ready), kept) in finished.into_iter().zip(ready).zip(kept) {
             let mut bug = shown(round, item.origin, &kept);
+            let differs = ready.difference.map(|difference| differs(&difference, before));
             bug.best_solve_rate = crate::reward::best_solve_rate(self.request.attempts).ok();
             bug.folder = ready.folder.map(|folder| folder.display().to_string());
             self.kept.push(kept);
-            bug.warnings = warnings(&self.kept);
+            bug.warnings = differs.into_iter().chain(warnings(&self.kept)).collect();
             told.push(bug);
         }
         Ok(told)
@@ -282,8 +288,12 @@ impl Game<'_> {
             _ => None,
         };
         let id = round.artifact.as_ref().map(Artifact::id);
+        let difference = round
+            .report
+            .as_ref()
+            .and_then(|report| record::difference(harness, id.as_deref()?, report));
         let row = row(round, id, &item.origin)?;
-        Ok(Ready { folder, artifact, group, row, fed: item.fed.clone() })
+        Ok(Ready { folder, artifact, group, row, fed: item.fed.clone(), difference })
     }
 }
 
@@ -294,6 +304,7 @@ struct Ready {
     group: Option<store::Group>,
     row: store::Round,
     fed: Vec<String>,
+    difference: Option<store::Difference>,
 }
 
 impl Ready {
@@ -303,6 +314,7 @@ impl Ready {
             artifact: self.artifact.as_ref(),
             group: self.group.as_ref(),
             fed: &self.fed,
+            difference: self.difference.as_ref(),
         }
     }
 }

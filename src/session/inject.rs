@@ -1,8 +1,9 @@
 //! `inject`: one bug, made and checked.
 
-use super::record::{Origin, copy_out};
+use super::record::{self, Origin, copy_out};
+use super::warnings::{Warning, differs};
 use super::{CANDIDATES, CheckAnswer, Error, Event, Job, Repository, Session, folder};
-use crate::consistency::{self, Minima};
+use crate::consistency::{self, Audited, Minima};
 use crate::injector::{self, Counts, Strategy, Target, Undone};
 use crate::tree::RelPath;
 use crate::workspace::History;
@@ -31,6 +32,12 @@ pub struct InjectAnswer {
     pub strategy: Strategy,
     /// Whether every check passed.
     pub valid: bool,
+    /// Whether it was checked by plain runs of the whole suite, too: true, false, or differs where these
+    /// said something else than the fast ways, and were believed.
+    #[schemars(with = "String")]
+    pub audited: Audited,
+    /// What a person may want to know of it.
+    pub warnings: Vec<Warning>,
     /// What the checks said; null if no bug came out.
     pub report: Option<CheckAnswer>,
     /// The folder with the artifact's five parts; null if no bug came out.
@@ -71,6 +78,8 @@ impl Session {
                     artifact: None,
                     strategy: request.strategy,
                     valid: false,
+                    audited: Audited::No,
+                    warnings: Vec::new(),
                     report: None,
                     out: None,
                     summary: none.reason,
@@ -82,8 +91,9 @@ impl Session {
         };
         job.tell(Event::Injected { summary: injected.summary.clone() });
         job.tell(Event::Checking);
-        let report = consistency::check_injected(&opened.harness, &injected.artifact, &minima)
-            .map_err(|error| job.failed(error))?;
+        let report =
+            consistency::check_injected(&opened.harness, &injected.artifact, &minima, seed)
+                .map_err(|error| job.failed(error))?;
         job.tell(Event::Checked { valid: report.valid });
         let origin = Origin {
             strategy: injected.strategy,
@@ -94,15 +104,22 @@ impl Session {
             parent: None,
         };
         let kept = opened.record.keep(&injected.artifact, &origin)?;
+        let id = injected.artifact.id();
+        let mut warnings = Vec::new();
+        if let Some(difference) = record::difference(&opened.harness, &id, &report) {
+            opened.record.store.record_difference(&difference).map_err(Error::harness)?;
+            warnings.push(differs(&difference, opened.record.counts()?.valid));
+        }
         if let Some(out) = &out {
             copy_out(&injected.artifact, out)?;
         }
         let folder = out.unwrap_or(kept);
-        let id = injected.artifact.id();
         Ok(InjectAnswer {
             artifact: Some(id.clone()),
             strategy: injected.strategy,
             valid: report.valid,
+            audited: report.audited,
+            warnings,
             report: Some(CheckAnswer::of(id, report)),
             out: Some(folder.display().to_string()),
             summary: injected.summary,

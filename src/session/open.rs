@@ -1,6 +1,7 @@
 //! From a directory to a harness: everything a verb needs, opened in the one order that works.
 
 use super::record::Record;
+use super::warnings::stopped;
 use super::{ArtifactRef, Error, Job, Session};
 use crate::artifact::Artifact;
 use crate::diff::Patch;
@@ -75,6 +76,11 @@ impl Session {
         if !runner.scope().is_empty() {
             let (scope, framework) = (runner.scope(), runner.framework());
             job.step(&format!("playing with the tests of {scope} alone, by {framework}"));
+        }
+        if let Some(difference) =
+            record.store.difference(runner.framework()).map_err(Error::harness)?
+        {
+            job.step(&stopped(&difference));
         }
         job.step("running the tests for the baseline, where it is not known yet");
         // The one place that knows how a harness is made.

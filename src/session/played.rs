@@ -4,7 +4,7 @@ use super::check::lines;
 use super::score::ratio;
 use super::warnings::Warning;
 use super::{CheckLine, Error};
-use crate::consistency::Check;
+use crate::consistency::{Audited, Check};
 use crate::episode::{Kind, Round};
 use crate::injector::{Counts, Strategy, Undone};
 use crate::sandbox::Tier;
@@ -25,6 +25,10 @@ pub struct PlayedRound {
     /// The first check that failed; null if none did or none ran.
     #[schemars(with = "Option<String>")]
     pub failed_check: Option<Check>,
+    /// Whether it was checked by plain runs of the whole suite, too: true, false, or differs where these
+    /// said something else than the fast ways, and were believed.
+    #[schemars(with = "String")]
+    pub audited: Audited,
     /// Null for a bug from the wrong-book: nobody injected it, or it was scored before.
     pub inject_reward: Option<f64>,
     /// Solved attempts / attempts; null for an invalid artifact.
@@ -102,6 +106,7 @@ pub(super) struct Detail {
     pub(super) origin: serde_json::Value,
     /// The tier of isolation, where something was checked.
     pub(super) sandbox: Option<Tier>,
+    pub(super) audited: Audited,
 }
 
 impl Detail {
@@ -143,6 +148,7 @@ pub(super) fn row(
         counts: serde_json::to_value(&round.counts).map_err(Error::harness)?,
         origin: serde_json::to_value(&round.origin).map_err(Error::harness)?,
         sandbox: round.report.as_ref().map(|report| report.sandbox),
+        audited: round.report.as_ref().map(|report| report.audited).unwrap_or_default(),
     };
     Ok(store::Round {
         run: Some(origin.run.clone()),
@@ -170,6 +176,7 @@ pub(super) fn shown(round: Round, origin: Origin, kept: &store::Kept) -> PlayedR
         strategy: round.strategy,
         valid: round.is_valid(),
         failed_check: report.and_then(|report| report.failed_check),
+        audited: report.map(|report| report.audited).unwrap_or_default(),
         inject_reward: round.inject_reward,
         solve_rate: round.solve_rate,
         solve_rewards: kept.round.solver_rewards.clone(),

@@ -219,6 +219,21 @@ impl From<Lists> for Parent {
     }
 }
 
+/// What an audit found the fast ways to say wrongly, for the store.
+pub(super) fn difference(
+    harness: &Harness,
+    artifact: &str,
+    report: &Report,
+) -> Option<store::Difference> {
+    let found = report.difference.clone()?;
+    Some(store::Difference {
+        framework: harness.runner().framework().to_owned(),
+        base: harness.base().id.clone(),
+        artifact: artifact.to_owned(),
+        found,
+    })
+}
+
 /// Attempts made together at one bug, for the store.
 pub(super) fn group(
     harness: &Harness,

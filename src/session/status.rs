@@ -2,6 +2,7 @@
 
 use super::played::Detail;
 use super::record::Record;
+use super::warnings::stopped;
 use super::{Error, Repository, Session};
 use crate::sandbox::Tier;
 use crate::store;
@@ -22,6 +23,8 @@ pub struct StatusAnswer {
     pub language: Option<String>,
     /// Why the tests cannot be run, and what to do; null if they can.
     pub problem: Option<String>,
+    /// Why bugs are checked by plain runs of the whole suite alone; null where the fast ways are taken.
+    pub fast_ways_stopped: Option<String>,
     /// What is in the repository and not in the copy that is played on, and why.
     pub left_out: Vec<LeftOut>,
     /// Artifacts that are kept.
@@ -132,6 +135,10 @@ impl Session {
         let runner = self.runner(&base, repository);
         let record = Record::open(&workspace)?;
         let counts = record.counts()?;
+        let difference = match &runner {
+            Ok(runner) => record.store.difference(runner.framework()).map_err(Error::harness)?,
+            Err(_) => None,
+        };
         Ok(StatusAnswer {
             workspace: workspace.root.display().to_string(),
             state_directory: workspace.state.display().to_string(),
@@ -139,6 +146,7 @@ impl Session {
             framework: runner.as_ref().ok().map(|runner| runner.framework().to_owned()),
             language: runner.as_ref().ok().map(|runner| runner.languages().join(", ")),
             problem: runner.err().map(|problem| problem.to_string()),
+            fast_ways_stopped: difference.as_ref().map(stopped),
             left_out: base.report.left_out.iter().cloned().map(LeftOut::from).collect(),
             artifacts: counts.artifacts,
             valid: counts.valid,

@@ -2,7 +2,7 @@
 
 use super::played::Detail;
 use super::score::ratio;
-use crate::store::Kept;
+use crate::store::{Difference, Kept};
 
 /// Solve rates in a row that are all 0 or all 1 before somebody is told.
 const STUCK: usize = 5;
@@ -14,12 +14,33 @@ const MOVED: f64 = 0.25;
 /// Something that a person may want to change.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, schemars::JsonSchema)]
 pub struct Warning {
-    /// `solve_rate_stuck`, `valid_rate_falls` or `duplicate_rate_rises`.
+    /// `solve_rate_stuck`, `valid_rate_falls`, `duplicate_rate_rises` or `fast_ways_differ`.
     pub kind: &'static str,
-    /// The solve rate, or the share now.
+    /// The solve rate, or the share now; of `fast_ways_differ`, how many valid bugs are kept so far.
     pub value: f64,
     /// One sentence with the knob to turn.
     pub text: String,
+}
+
+/// What an audit found, and what follows from it. `valid`: bugs that are kept as valid so far.
+pub(super) fn differs(difference: &Difference, valid: u64) -> Warning {
+    let text = format!(
+        "{}, and it was judged by what the plain runs said; the {valid} valid bugs that are kept so far were \
+         judged the fast way, but for the one in twenty that was audited: `ssr-mcp check` judges one plainly",
+        stopped(difference)
+    );
+    #[expect(clippy::cast_precision_loss, reason = "a number of bugs")]
+    Warning { kind: "fast_ways_differ", value: valid as f64, text }
+}
+
+/// That the fast ways are not taken any more, and why.
+pub(super) fn stopped(difference: &Difference) -> String {
+    let Difference { framework, artifact, found, .. } = difference;
+    format!(
+        "the fast ways of checking are not taken in this repository with {framework}, every bug is checked by \
+         plain runs of the whole suite, since they said something else of the bug {}: {found}",
+        artifact.get(..12).unwrap_or(artifact)
+    )
 }
 
 /// What the last of a run's bugs shows. Each trouble is told when it begins and then once a window,

@@ -16,7 +16,7 @@ const APPLICATION: i64 = 0x5353_524d;
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Each takes the schema from its index to the next. Never edited once released, only added to.
-pub(super) const MIGRATIONS: [&str; 3] = [FIRST, WRONG_BOOK_AND_RUNS, EDITS];
+pub(super) const MIGRATIONS: [&str; 4] = [FIRST, WRONG_BOOK_AND_RUNS, EDITS, DIFFERENCES];
 
 const FIRST: &str = "
     CREATE TABLE artifacts (
@@ -142,6 +142,17 @@ const EDITS: &str = "
         outcome TEXT NOT NULL,
         content TEXT,
         UNIQUE (base, edit)
+    ) STRICT;
+";
+
+const DIFFERENCES: &str = "
+    CREATE TABLE differences (
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        framework TEXT NOT NULL,
+        version TEXT NOT NULL,
+        base TEXT NOT NULL,
+        artifact TEXT NOT NULL,
+        found TEXT NOT NULL
     ) STRICT;
 ";
 

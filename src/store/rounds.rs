@@ -1,6 +1,6 @@
 //! Rounds and the attempts in them.
 
-use super::{Artifact, Error, Group, Store, artifacts, wrong_book};
+use super::{Artifact, Difference, Error, Group, Store, artifacts, differences, wrong_book};
 use rusqlite::types::Type;
 use rusqlite::{Row, Transaction, params};
 
@@ -40,6 +40,8 @@ pub struct Played<'a> {
     pub group: Option<&'a Group>,
     /// Entries of the wrong-book that were made bugs of their own, or were found to be none.
     pub fed: &'a [String],
+    /// What its audit found the fast ways to say wrongly.
+    pub difference: Option<&'a Difference>,
 }
 
 /// A bug of a round as the store has it.
@@ -140,7 +142,10 @@ const COLUMNS: &str = "id, run, step, item, kind, bug_order, artifact, strategy,
     inject_reward, solve_rate, solver_rewards, seconds, wrong_book_size, detail";
 
 fn keep(transaction: &Transaction<'_>, played: Played<'_>) -> rusqlite::Result<Kept> {
-    let Played { round, artifact, group, fed } = played;
+    let Played { round, artifact, group, fed, difference } = played;
+    if let Some(difference) = difference {
+        differences::insert(transaction, difference)?;
+    }
     if let Some(artifact) = artifact {
         artifacts::save(transaction, artifact)?;
     }

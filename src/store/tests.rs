@@ -2,8 +2,8 @@
 
 use super::open::MIGRATIONS;
 use super::{
-    Artifact, Attempt, Counts, Entry, Error, Failure, Group, Played, Round, Run, RunState, Store,
-    TriedEdit,
+    Artifact, Attempt, Counts, Difference, Entry, Error, Failure, Group, Played, Round, Run,
+    RunState, Store, TriedEdit,
 };
 use rusqlite::Connection;
 use std::fs;
@@ -91,7 +91,7 @@ fn group(artifact: &str, trees: &[Option<&str>]) -> Group {
 }
 
 fn played<'a>(round: &'a Round, group: Option<&'a Group>) -> Played<'a> {
-    Played { round, artifact: None, group, fed: &[] }
+    Played { round, artifact: None, group, fed: &[], difference: None }
 }
 
 #[test]
@@ -442,6 +442,31 @@ fn a_failure_of_before_gets_its_tree_when_its_patch_fails_again() {
     assert_eq!((adopted[0].fail_count, adopted[0].streak), (3, 2));
     drop(store);
     assert_eq!(Store::open(dir.path()).unwrap().wrong_book().unwrap(), book);
+}
+
+#[test]
+fn a_difference_is_known_to_later_processes_of_the_same_framework_and_version() {
+    let (dir, store) = store();
+    let found = |framework: &str, found: &str| Difference {
+        framework: framework.to_owned(),
+        base: "base".to_owned(),
+        artifact: "a".to_owned(),
+        found: found.to_owned(),
+    };
+    assert_eq!(store.difference("pytest").unwrap(), None);
+    let round = round(Some("a"));
+    let first = found("pytest", "first");
+    let played = Played { difference: Some(&first), ..played(&round, None) };
+    store.commit_round(None, &[played]).unwrap();
+    store.record_difference(&found("pytest", "second")).unwrap();
+    drop(store);
+    let store = Store::open(dir.path()).unwrap();
+    assert_eq!(store.difference("pytest").unwrap(), Some(first));
+    assert_eq!(store.difference("cargo").unwrap(), None);
+    store
+        .write(|transaction| transaction.execute("UPDATE differences SET version = '0.0.0'", []))
+        .unwrap();
+    assert_eq!(store.difference("pytest").unwrap(), None);
 }
 
 #[test]

@@ -257,10 +257,11 @@ fn play_gives_one_object_and_one_csv_line_a_round() {
     let rounds: Vec<serde_json::Value> =
         text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(rounds.len(), 2, "{text}");
-    let keys: Vec<_> = rounds[0].as_object().unwrap().keys().take(9).cloned().collect();
+    let keys: Vec<_> = rounds[0].as_object().unwrap().keys().take(10).cloned().collect();
     assert_eq!(
         keys.join(" "),
-        "round artifact strategy valid failed_check inject_reward solve_rate solve_rewards seconds"
+        "round artifact strategy valid failed_check audited inject_reward solve_rate solve_rewards \
+         seconds"
     );
     assert_eq!((&rounds[0]["seed"], &rounds[1]["seed"]), (&5.into(), &6.into()));
     let csv = std::fs::read_to_string(home.root().join("rounds.csv")).unwrap();

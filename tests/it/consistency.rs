@@ -1,8 +1,10 @@
 //! Every check has an artifact that only it rejects, and the nearest one that passes.
 
-use crate::bench::{Bench, bench};
+use crate::bench::{Bench, bench, bench_of, path, pytest_machine};
 use ssr_mcp::artifact::Artifact;
-use ssr_mcp::consistency::{self, Check, Minima, Report};
+use ssr_mcp::consistency::{self, Audited, Check, Minima, Report};
+use ssr_mcp::injector::{self, Strategy};
+use ssr_mcp::syntax::Languages;
 use ssr_mcp::tree::Changes;
 
 const PRICE: &str = "shop/price.py";
@@ -54,8 +56,10 @@ fn plain_runs_vouch_for_what_warm_ones_said() {
     bench.harness.baseline().unwrap();
     let before = bench.harness.spent();
     let minima = Minima::default();
-    let report = consistency::check_injected(&bench.harness, &artifact, &minima).unwrap();
+    let seed = seed(&artifact, false);
+    let report = consistency::check_injected(&bench.harness, &artifact, &minima, seed).unwrap();
     assert!(report.valid, "{report:#?}");
+    assert_eq!(report.audited, Audited::No);
     let spent = bench.harness.spent();
     // Original, bug, weakened; the bug twice again.
     assert_eq!((spent.warm - before.warm, spent.runs - before.runs), (3, 5));
@@ -77,9 +81,111 @@ fn a_bug_that_only_a_warm_process_shows_is_not_stable() {
     let there = "percent > 100 - __import__('os').path.exists('/tmp/ssr/server')";
     let bug = bench.edit(&Changes::new(), PRICE, "percent > 100", there);
     let artifact = bench.artifact(&bug, &weakened, &TESTS);
-    let report =
-        consistency::check_injected(&bench.harness, &artifact, &Minima::default()).unwrap();
+    let minima = Minima::default();
+    let fast = seed(&artifact, false);
+    let report = consistency::check_injected(&bench.harness, &artifact, &minima, fast).unwrap();
     assert_eq!(report.failed_check, Some(Check::Stability), "{report:#?}");
+    let difference = "with the bug, tests/test_price.py::TestPrice::test_discount is failed the fast way and \
+                      passed plainly (1 test in all)";
+    let report = audited(&bench, &artifact, Audited::Differs);
+    assert_eq!(report.difference.as_deref(), Some(difference));
+    assert_eq!(report.failed_check, Some(Check::Bug), "{report:#?}");
+}
+
+/// A seed with which the bug is audited, or not.
+fn seed(artifact: &Artifact, audited: bool) -> u64 {
+    let id = artifact.id();
+    (0..10_000).find(|seed| consistency::is_audit_due(*seed, &id) == audited).unwrap()
+}
+
+#[track_caller]
+fn audited(bench: &Bench, artifact: &Artifact, expect: Audited) -> Report {
+    let (minima, seed) = (Minima::default(), seed(artifact, true));
+    let report = consistency::check_injected(&bench.harness, artifact, &minima, seed).unwrap();
+    assert_eq!(report.audited, expect, "{report:#?}");
+    report
+}
+
+#[test]
+fn an_audit_runs_everything_plainly_again() {
+    let bench = bench("well_tested");
+    let (bug, weakened) = discount(&bench);
+    let artifact = bench.artifact(&bug, &weakened, &TESTS);
+    bench.harness.baseline().unwrap();
+    let before = bench.harness.spent();
+    let report = audited(&bench, &artifact, Audited::Agrees);
+    assert!(report.valid && report.difference.is_none(), "{report:#?}");
+    let spent = bench.harness.spent();
+    // Beside the five of a bug that is not audited: original, bug, weakened, restored, the bug twice again, the
+    // whole suite.
+    assert_eq!((spent.warm - before.warm, spent.runs - before.runs), (3, 12));
+}
+
+/// `pkg.act` is run by a test that imports it, and by one that starts a process which nobody follows.
+fn with_a_child() -> (Bench, Artifact) {
+    let child = "import subprocess, sys\n\n\ndef test_child():\n    code = 'import pkg.act; \
+                 print(pkg.act.act(2))'\n    assert subprocess.check_output([sys.executable, '-c', code]) == \
+                 b'4\\n'\n";
+    let own = "from pkg.act import act\n\n\ndef test_two():\n    assert act(2) == 4\n\n\n\
+               def test_both():\n    assert act(0) == 0\n    assert act(2) == 4\n\n\n\
+               def test_zero():\n    assert act(0) == 0\n\n\ndef test_less():\n    assert act(-2) == -4\n\n\n\
+               def test_kind():\n    assert act('a') == 'aa'\n";
+    let act = "def act(value):\n    return value + value\n";
+    let files: [(&str, &[u8]); 4] = [
+        ("pkg/__init__.py", b""),
+        ("pkg/act.py", act.as_bytes()),
+        ("tests/test_act.py", own.as_bytes()),
+        ("tests/test_child.py", child.as_bytes()),
+    ];
+    let bench = bench_of(&files, &pytest_machine(), None);
+    let bug =
+        bench.edit(&Changes::new(), "pkg/act.py", "value + value", "value + value + (value == 2)");
+    let weakened = bench.edit(
+        &Changes::new(),
+        "tests/test_act.py",
+        "    assert act(0) == 0\n    assert act(2) == 4\n",
+        "    assert act(0) == 0\n",
+    );
+    let weakened = bench.edit(
+        &weakened,
+        "tests/test_act.py",
+        "def test_two():\n    assert act(2) == 4\n\n\n",
+        "",
+    );
+    let artifact = bench.artifact(&bug, &weakened, &["tests/test_act.py"]);
+    (bench, artifact)
+}
+
+#[test]
+fn a_test_outside_of_the_chosen_files_that_fails_stops_the_fast_ways() {
+    let (bench, artifact) = with_a_child();
+    let report = audited(&bench, &artifact, Audited::Differs);
+    // By its own script the bug is real; that is what the plain runs say.
+    assert!(report.valid, "{report:#?}");
+    let difference = "with the bug, 1 test outside of the chosen test files, too, no longer pass (first: \
+                      tests/test_child.py::test_child)";
+    assert_eq!(report.difference.as_deref(), Some(difference));
+    bench.harness.stop_fast_ways();
+    let before = bench.harness.spent();
+    let minima = Minima::default();
+    let seed = seed(&artifact, true);
+    let report = consistency::check_injected(&bench.harness, &artifact, &minima, seed).unwrap();
+    assert_eq!((report.valid, report.audited), (true, Audited::No));
+    let request = injector::Request {
+        strategy: Strategy::Direct,
+        seed: 1,
+        target: None,
+        changed_files: 1,
+        failing_tests: 1,
+        passing_tests: 1,
+        candidates: 60,
+        history: None,
+    };
+    let languages = Languages::builtin();
+    let injected = injector::inject(&bench.harness, &languages, &request, &|_| false).unwrap();
+    let files = injected.unwrap().artifact.test_files;
+    assert_eq!(files, ["tests/test_act.py", "tests/test_child.py"].map(path));
+    assert_eq!(bench.harness.spent().warm, before.warm);
 }
 
 #[test]

@@ -45,7 +45,8 @@ fn keep(store: &Store, step: u32, attempts: usize) {
         failures: Vec::new(),
     };
     let round = round(step);
-    let played = Played { round: &round, artifact: None, group: Some(&group), fed: &[] };
+    let played =
+        Played { round: &round, artifact: None, group: Some(&group), fed: &[], difference: None };
     store.commit_round(None, &[played]).unwrap();
 }
 
