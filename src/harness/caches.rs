@@ -130,11 +130,12 @@ impl Caches {
         remove(&fresh)?;
         for index in 0..self.targets.len() {
             let from = self.dir.join("warm").join(index.to_string());
+            let to = fresh.join(index.to_string());
+            fs::create_dir_all(&to).map_err(Error::io("make", &to))?;
             if is_opaque(&from) {
                 continue;
             }
             let hidden = Hidden::of(&from, changed, &self.root);
-            let to = fresh.join(index.to_string());
             self.copy_directory(&from, &to, &hidden)?;
         }
         match fs::rename(&fresh, copy) {

@@ -106,8 +106,9 @@ impl Node {
         let made = seen.iter().chain(&self.installed);
         let made = made.flat_map(|packages| KEPT.map(|name| packages.join(name)));
         copies.extend(made.filter(|place| place.is_dir()));
-        // Packages behind a link are shown at their own place, too.
+        // What is behind a link is shown at its own place, too; nothing can be put in place of a link.
         let real: Vec<_> = copies.iter().filter_map(|copy| fs::canonicalize(copy).ok()).collect();
+        copies.retain(|copy| !copy.is_symlink());
         copies.extend(real);
         copies.into_iter().collect()
     }

@@ -209,10 +209,24 @@ fn a_solver_finds_the_history_nowhere() {
 /// A `node_modules` of its own with links to the packages of another, and with what tools keep there.
 fn packages(root: &std::path::Path, installed: &std::path::Path, code: &str) {
     let own = root.join("node_modules");
-    std::fs::create_dir(&own).unwrap();
-    for entry in std::fs::read_dir(installed.join("node_modules")).unwrap() {
-        let entry = entry.unwrap();
-        std::os::unix::fs::symlink(entry.path(), own.join(entry.file_name())).unwrap();
+    let link = |from: &std::path::Path, to: &std::path::Path, scopes: bool| {
+        std::fs::create_dir_all(to).unwrap();
+        let mut inner = Vec::new();
+        for entry in std::fs::read_dir(from).unwrap() {
+            let entry = entry.unwrap();
+            match entry.file_name().as_encoded_bytes()[0] {
+                b'.' => {}
+                b'@' if scopes => inner.push(entry.file_name()),
+                _ => {
+                    std::os::unix::fs::symlink(entry.path(), to.join(entry.file_name())).unwrap();
+                }
+            }
+        }
+        inner
+    };
+    let from = installed.join("node_modules");
+    for scope in link(&from, &own, true) {
+        link(&from.join(&scope), &own.join(&scope), false);
     }
     let kept = [
         ".cache/babel-loader/1.json",

@@ -8,6 +8,8 @@
 )]
 
 mod bad_input;
+mod bad_input_js;
+mod bad_state;
 mod bench;
 mod built;
 mod bytes;
