@@ -1,6 +1,7 @@
 //! One long run of the real binary, watched: memory, processes, files that stay, and what it told.
 
 use crate::processes::{around, descendants, started};
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -75,8 +76,12 @@ pub(crate) fn play(
         last = number;
         if number % every == 0 {
             known.extend(descendants(child.id()));
-            samples.push(sample(child.id(), place, number, begun));
-            each(samples.last().expect("one was pushed"));
+            // After the last round the process may be gone already.
+            let sample = sample(child.id(), place, number, begun);
+            if sample.own > 0 {
+                each(&sample);
+                samples.push(sample);
+            }
         }
     }
     let status = child.wait().map_err(|error| error.to_string())?;
@@ -129,17 +134,20 @@ fn memory(pid: u32, name: &str) -> u64 {
     line.and_then(|rest| rest.split_whitespace().next()?.parse().ok()).unwrap_or(0)
 }
 
-/// Bytes on disk and entries below a directory.
+/// Bytes on disk and files below a directory; what has several names counts once.
 fn size(dir: &Path) -> (u64, u64) {
     use std::os::unix::fs::MetadataExt;
-    let (mut bytes, mut count) = (0, 0);
-    for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
-        let Ok(meta) = entry.path().symlink_metadata() else { continue };
-        let below = if meta.is_dir() { size(&entry.path()) } else { (0, 0) };
-        bytes += meta.blocks() * 512 + below.0;
-        count += 1 + below.1;
+    let (mut open, mut seen) = (vec![dir.to_owned()], BTreeMap::new());
+    while let Some(dir) = open.pop() {
+        for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
+            let Ok(meta) = entry.path().symlink_metadata() else { continue };
+            seen.insert((meta.dev(), meta.ino()), meta.blocks() * 512);
+            if meta.is_dir() {
+                open.push(entry.path());
+            }
+        }
     }
-    (bytes, count)
+    (seen.values().sum(), seen.len() as u64)
 }
 
 /// Columns of the CSV file that are the same for the same seed.

@@ -66,7 +66,8 @@ fn a_script_that_watches_plays_once() {
 fn odd_names_other_line_ends_and_a_mark_at_the_beginning_are_played_on() {
     let home = package(CLAIMS);
     let odd = "it's \"ü\" $HOME `x` [a]*";
-    let head = format!("{HEAD}const {{ add, less }} = require('./../../lib {odd}/sum');\n\n");
+    let required = serde_json::json!(format!("../../lib {odd}/sum"));
+    let head = format!("{HEAD}const {{ add, less }} = require({required});\n\n");
     home.write(&format!("repo/lib {odd}/sum.js"), CODE);
     home.write(&format!("repo/test/{odd}/{odd}.test.js"), &format!("{head}{CLAIMS}"));
     fs::remove_dir_all(home.root().join("repo/lib")).unwrap();

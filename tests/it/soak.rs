@@ -1,4 +1,4 @@
-//! Six rounds of the soak (`benches/soak`): nothing stays behind, and the same seed gives the same lines.
+//! Seven rounds of the soak (`benches/soak`): nothing stays behind, and the same seed gives the same lines.
 
 #[path = "../../benches/soak/played.rs"]
 #[allow(
@@ -21,10 +21,10 @@ fn rounds_leave_nothing_behind_and_come_out_the_same_again() {
         assert_eq!(played.left, [] as [&str; 0]);
         played
     };
-    let (whole, part) = (play(6), play(3));
+    let (whole, part) = (play(7), play(3));
     assert_eq!(whole.samples.len(), 3, "{whole:?}");
     assert!(
-        whole.csv.lines().count() > 6 && whole.csv.starts_with(&part.csv),
+        whole.csv.lines().count() > 7 && whole.csv.starts_with(&part.csv),
         "{whole:?} {part:?}"
     );
     assert!(whole.samples.iter().all(|sample| sample.own > 0 && sample.state > 0), "{whole:?}");
