@@ -74,7 +74,7 @@ pub(crate) fn play(
             continue;
         }
         last = number;
-        if number % every == 0 {
+        if number.is_multiple_of(every) {
             known.extend(descendants(child.id()));
             // After the last round the process may be gone already.
             let sample = sample(child.id(), place, number, begun);

@@ -55,8 +55,8 @@ pub(super) fn sing(
     let program = Program { script: &script, parser: &parser };
     // Beside the neighbour's own text first: there the canaries see what it loads, and what that does to
     // the runner. Where they do not behave there on the original, by themselves.
-    let texts = [canary.continues.as_ref().and_then(|path| harness.base().read(path)), None];
-    for (_, text) in texts.iter().enumerate().filter(|(at, text)| *at == 1 || text.is_some()) {
+    let before = [canary.continues.as_ref().and_then(|path| harness.base().read(path)), None];
+    for (_, text) in before.iter().enumerate().filter(|(at, text)| *at == 1 || text.is_some()) {
         let beside = |tree: &Changes| {
             let mut tree = tree.clone();
             tree.write(canary.path.clone(), File::plain(content(&canary, text.as_ref())));

@@ -81,7 +81,8 @@ fn loads_by_name(line: &str) -> bool {
                 after.trim_start().starts_with(')') && !name.contains("${")
             })
         };
-        line.match_indices(call).any(|found| !named(found))
+        let word = |at: usize| !line[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_');
+        line.match_indices(call).any(|found| word(found.0) && !named(found))
     })
 }
 
@@ -130,4 +131,52 @@ fn always_equal(lines: &[(bool, String)], name: &str) -> bool {
             inline.is_some_and(|(_, body)| looks(body)) || body.iter().any(|(_, line)| looks(line));
         says_true || (opens(head) && news && !compares)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(judge: fn(&str) -> bool, line: &str, expect: bool) {
+        assert_eq!(judge(line), expect, "{line}");
+    }
+
+    #[test]
+    fn only_an_assignment_to_something_of_the_languages_own_replaces_it() {
+        for line in [
+            "Array.prototype.push = function () {};",
+            "JSON.stringify = (value) => value;",
+            "Array.prototype[name] = real;",
+            "Object.defineProperty(Object.prototype, 'toJSON', {});",
+        ] {
+            check(replaces_builtin, line, true);
+        }
+        for line in [
+            "Queue.prototype.push = function () {};",
+            "const all = Array.prototype.slice.call(arguments);",
+            "const text = JSON.stringify(value);",
+            "if (Object.keys(a).length === 0) b = 1;",
+            "const mine = MyArray.of = 1;",
+        ] {
+            check(replaces_builtin, line, false);
+        }
+    }
+
+    #[test]
+    fn a_module_by_a_plain_name_is_not_a_computed_one() {
+        for line in
+            ["require(name)", "import('a' + b)", "import(`./${x}.js`)", "require(['m'].join())"]
+        {
+            check(loads_by_name, line, true);
+        }
+        for line in [
+            "const a = require('./a');",
+            "await import(\"./b.js\")",
+            "import x from 'x';",
+            "required(x)",
+        ] {
+            check(loads_by_name, line, false);
+        }
+    }
 }
