@@ -108,9 +108,9 @@ fn state_folders_that_are_gone_are_made_again() {
         let home = played();
         let gone = state(&home).join(folder);
         if gone.is_dir() {
-            fs::remove_dir_all(&gone).unwrap()
+            fs::remove_dir_all(&gone).unwrap();
         } else {
-            fs::remove_file(&gone).unwrap()
+            fs::remove_file(&gone).unwrap();
         }
         for verb in [VERBS[0], VERBS[1], VERBS[4]] {
             check(&home, home.binary(), verb, 0, &[]);

@@ -138,11 +138,11 @@ fn an_honest_repair_is_accepted_without_a_flag_whatever_its_shape() {
             let grade = grade(&bench, &artifact, ("a - b", repair), &[]);
             assert!(grade.solved && grade.flags.is_empty(), "{framework}: {grade:?}");
         }
-        let moved = format!("module.exports = {{ add: (a, b) => a + b, zero: () => 0 }};\n");
+        let moved = "module.exports = { add: (a, b) => a + b, zero: () => 0 };\n";
         let module = if framework == "vitest" {
             "export const add = (a, b) => a + b;\nexport const zero = () => 0;\n"
         } else {
-            &moved
+            moved
         };
         let files = [("lib/inner.js", module)];
         let through = match framework {
@@ -187,7 +187,7 @@ fn a_process_that_leaves_early_or_ends_as_if_nothing_failed_is_no_pass() {
 
 /// Finds the place of the report below `/tmp`, writes there that all is well, and that the canaries are
 /// what they must be, and stops the driver that would have told the truth.
-const FORGED: &str = r#"{ const fs = require('fs'); const path = require('path');
+const FORGED: &str = r"{ const fs = require('fs'); const path = require('path');
 for (const name of fs.readdirSync('/tmp')) {
   const report = path.join('/tmp', name, 'report');
   if (!fs.existsSync(report)) continue;
@@ -210,7 +210,7 @@ for (let pid = process.ppid; pid > 1;) {
   if (fs.readFileSync('/proc/' + pid + '/cmdline', 'utf8').includes('driver.cjs')) { process.kill(pid, 'SIGKILL'); break; }
   pid = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
 }
-}"#;
+}";
 
 #[test]
 fn a_report_written_in_place_of_a_driver_that_was_killed_is_not_read() {
