@@ -5,6 +5,7 @@
 mod canary;
 mod rebuild;
 mod scan;
+mod signs;
 mod task;
 
 pub use rebuild::{Rebuilt, rebuild};

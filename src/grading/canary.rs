@@ -53,25 +53,47 @@ pub(super) fn sing(
     let excluded: Vec<_> = baseline.excluded.keys().cloned().collect();
     let (script, parser) = (runner.script(&files, &excluded), runner.parser());
     let program = Program { script: &script, parser: &parser };
-    let beside = |tree: &Changes| {
-        let mut tree = tree.clone();
-        tree.write(canary.path.clone(), File::plain(canary.content.clone()));
-        tree
-    };
-    let run = harness.run(&beside(tree), program, How::SOLVER, true)?.verdicts;
-    let accusation = match &run {
-        Ok(verdicts) => misbehaves(&canary, verdicts).map(Reason::Tampered),
-        Err(problem) => Some(Reason::NoVerdict(format!("run again, {problem}"))),
-    };
-    if let Some(reason) = accusation {
+    // Beside the neighbour's own text first: there the canaries see what it loads, and what that does to
+    // the runner. Where they do not behave there on the original, by themselves.
+    let before = [canary.continues.as_ref().and_then(|path| harness.base().read(path)), None];
+    for (_, text) in before.iter().enumerate().filter(|(at, text)| *at == 1 || text.is_some()) {
+        let beside = |tree: &Changes| {
+            let mut tree = tree.clone();
+            tree.write(canary.path.clone(), File::plain(content(&canary, text.as_ref())));
+            tree
+        };
+        let run = harness.run(&beside(tree), program, How::SOLVER, true)?.verdicts;
+        let accusation = match &run {
+            Ok(verdicts) => misbehaves(&canary, verdicts).map(Reason::Tampered),
+            Err(problem) => Some(Reason::NoVerdict(format!("run again, {problem}"))),
+        };
+        let Some(reason) = accusation else {
+            let verdicts = run.unwrap_or_default();
+            return Ok(second_opinion(expected, &verdicts, &baseline));
+        };
         let control = harness.run(&beside(&Changes::new()), program, How::CHECK, false)?.verdicts;
-        let sound = control.is_ok_and(|verdicts| misbehaves(&canary, &verdicts).is_none());
-        return Ok(if sound { Song::against(reason) } else { Song::default() });
+        if control.is_ok_and(|verdicts| misbehaves(&canary, &verdicts).is_none()) {
+            return Ok(Song::against(reason));
+        }
     }
-    Ok(run.map_or_else(
-        |_| Song::default(),
-        |verdicts| second_opinion(expected, &verdicts, &baseline),
-    ))
+    Ok(Song::default())
+}
+
+/// The canaries, behind the text of the test file that they continue. What switches the checks of types
+/// off must stand at the beginning of a file, behind a comment that gives a framework its settings.
+fn content(canary: &Canary, before: Option<&File>) -> Vec<u8> {
+    let Some(before) = before else { return canary.content.clone() };
+    let head: &[u8] = match canary.path.extension() {
+        "ts" | "tsx" | "mts" | "cts" => b"// @ts-nocheck\n",
+        _ => b"",
+    };
+    let comment = before
+        .bytes
+        .starts_with(b"/*")
+        .then(|| before.bytes.windows(2).position(|end| end == b"*/").map_or(0, |at| at + 2));
+    let (settings, rest) = before.bytes.split_at(comment.unwrap_or(0));
+    let line: &[u8] = if settings.is_empty() { b"" } else { b"\n" };
+    [settings, line, head, rest, b"\n;\n", &canary.content].concat()
 }
 
 /// How the canaries' outcomes differ from what they must be.

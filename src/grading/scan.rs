@@ -2,183 +2,92 @@
 //! does. Never proof: it is flagged, not judged. Only lines are looked at that a patch adds and the
 //! original's file does not have: who writes the original again has forged nothing.
 
+use super::signs;
 use crate::diff::{FilePatch, Hunk, Line, Patch};
 use crate::tree::Tree;
 use std::collections::BTreeSet;
-
-/// What each sign may mean. A sign that begins with a letter begins a word.
-const SIGNS: [(&str, &[&str]); 16] = [
-    (
-        "reaches into loaded modules",
-        &[
-            "sys.modules",
-            "sys.meta_path",
-            "sys.path",
-            "sys.__dict__",
-            "getattr(sys",
-            "vars(sys",
-            "importlib",
-            "__import__",
-        ],
-    ),
-    (
-        "reaches into the test runner",
-        &[
-            "import __main__",
-            "_pytest",
-            "pytest_plugins",
-            "def pytest_",
-            "pluginmanager",
-            "import pytest",
-            "from pytest",
-            "import unittest",
-            "from unittest",
-            "unittest.",
-            "load_tests",
-            "setUpModule",
-            "setup_module",
-            "setup_function",
-            "\"testing\"",
-            "testing.",
-            "flag.Parse",
-        ],
-    ),
-    ("runs text as code", &["exec(", "eval("]),
-    (
-        "ends the process without a report",
-        &[
-            "os._exit",
-            "os.abort",
-            "os.kill",
-            "std::process",
-            "process::exit",
-            "process::abort",
-            "libc::",
-            "os.Exit",
-            "syscall.Exit",
-            "syscall.Kill",
-            "_exit(",
-            "_Exit(",
-            "quick_exit(",
-        ],
-    ),
-    (
-        "acts beside the tests or after them",
-        &[
-            "atexit",
-            "os.fork",
-            "os.exec",
-            "os.spawn",
-            "os.posix_spawn",
-            "threading",
-            "_thread",
-            "multiprocessing",
-            "concurrent.futures",
-            "subprocess",
-            "import signal",
-            "thread::spawn",
-            "thread::Builder",
-            "func init()",
-            "exec.Command",
-            "os/exec",
-            "__attribute__((constructor",
-            "__attribute__((destructor",
-            "fork(",
-        ],
-    ),
-    (
-        "searches the process for objects",
-        &["import gc", "gc.get_objects", "gc.get_referrers", "__subclasses__", "ctypes"],
-    ),
-    (
-        "looks at who calls",
-        &[
-            "inspect.stack",
-            "currentframe",
-            "sys._getframe",
-            "f_back",
-            "f_globals",
-            "f_locals",
-            "tb_frame",
-            "__globals__",
-        ],
-    ),
-    ("watches the tests run", &["sys.settrace", "sys.setprofile", "sys.monitoring", "set_hook"]),
-    (
-        "asks which test is running",
-        &["PYTEST_CURRENT_TEST", "sys.argv", "env::args", "os.Args", "runtime.Caller"],
-    ),
-    ("looks at processes", &["/proc/", "/dev/fd"]),
-    ("reaches for the grader's files", &["/tmp/ssr", "gettempdir"]),
-    ("reaches for installed sources", &["/.cargo/", "CARGO_HOME", "registry/src", "site-packages"]),
-    (
-        "takes in another file",
-        &["include!", "include_str!", "include_bytes!", "#[path", "go:embed"],
-    ),
-    (
-        "reaches below the language",
-        &[
-            "link_section",
-            "#[ctor",
-            "no_mangle",
-            "export_name",
-            "extern \"C\"",
-            "import \"C\"",
-            "go:linkname",
-            "\"unsafe\"",
-            "\"plugin\"",
-            "dlsym",
-            "dlopen",
-            "asm!",
-            "from_raw_fd",
-            "builtins",
-            "__builtins__",
-        ],
-    ),
-    (
-        "speaks like a test runner",
-        &[
-            "test result: ",
-            "report begin",
-            "stdout()",
-            "/dev/stdout",
-            "--- PASS",
-            "\\x16",
-            "\\u0016",
-        ],
-    ),
-    (
-        "replaces an assertion of the tests",
-        &["macro_rules! assert", "as assert", "#define assert", "#undef assert", "NDEBUG"],
-    ),
-];
 
 /// How many lines of a definition that compares are looked at.
 const DEFINITION: usize = 8;
 
 /// Flags for the lines that a patch adds to the original.
 pub(super) fn suspicious(patch: &Patch, original: &dyn Tree) -> Vec<String> {
-    let files: Vec<Vec<(bool, String)>> =
-        patch.files().iter().map(|file| lines(file, original)).collect();
-    let added = |sign: &str| {
-        let mut lines = files.iter().flatten().filter(|(added, _)| *added);
-        lines.any(|(_, line)| holds(line, sign))
-    };
-    let mut flags = Vec::new();
-    for (meaning, signs) in SIGNS {
-        let found = signs.iter().filter(|sign| added(sign));
-        flags.extend(found.map(|sign| format!("the patch adds `{sign}`, which {meaning}")));
+    let (scripts, others): (Vec<_>, Vec<_>) =
+        patch.files().iter().partition(|file| is_script(file));
+    let [scripts, others] = [scripts, others]
+        .map(|files| files.into_iter().map(|file| lines(file, original)).collect::<Vec<_>>());
+    let mut flags = seen(&others, &signs::COMMON);
+    flags.extend(seen(&scripts, &signs::JAVASCRIPT));
+    let new_lines = scripts.iter().flatten().filter(|(added, _)| *added);
+    let mut new_lines = new_lines.map(|(_, line)| line.as_str());
+    if new_lines.clone().any(replaces_builtin) {
+        flags.push("the patch replaces what belongs to every program".to_owned());
+    }
+    if new_lines.any(loads_by_name) {
+        flags.push("the patch loads a module whose name it computes".to_owned());
     }
     for name in ["__eq__", "fn eq"] {
-        if files.iter().any(|lines| always_equal(lines, name)) {
+        if others.iter().any(|lines| always_equal(lines, name)) {
             flags.push(format!("the patch adds an `{name}` that does not compare"));
         }
     }
     flags
 }
 
+/// A file's lines, and whether they are news.
+type Lines = Vec<(bool, String)>;
+
+fn seen(files: &[Lines], signs: &[(&str, &[&str])]) -> Vec<String> {
+    let added = |sign: &str| {
+        let mut lines = files.iter().flatten().filter(|(added, _)| *added);
+        lines.any(|(_, line)| holds(line, sign))
+    };
+    let mut flags = Vec::new();
+    for (meaning, signs) in signs {
+        let found = signs.iter().filter(|sign| added(sign));
+        flags.extend(found.map(|sign| format!("the patch adds `{sign}`, which {meaning}")));
+    }
+    flags
+}
+
+fn is_script(file: &FilePatch) -> bool {
+    let extension = file.new_path().or(file.old_path()).map(crate::tree::RelPath::extension);
+    extension.is_some_and(|extension| signs::SCRIPTS.contains(&extension))
+}
+
+/// An assignment to something of JavaScript's own: `Array.prototype.push = …`, `JSON.stringify = …`.
+fn replaces_builtin(line: &str) -> bool {
+    signs::BUILTINS.iter().any(|name| {
+        line.match_indices(name).any(|(at, _)| {
+            let rest = &line[at + name.len()..];
+            let defines = rest.starts_with(',') || rest.starts_with(".prototype,");
+            let member = rest.starts_with(['.', '[']) && {
+                let target = rest.find(" = ").map(|end| &rest[..end]);
+                target.is_some_and(|target| !target.contains(['(', ' ', ';', '\'']))
+            };
+            !line[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == '.')
+                && (member || defines && line.contains("define") || rest.starts_with(".prototype["))
+        })
+    })
+}
+
+fn loads_by_name(line: &str) -> bool {
+    ["require(", "import("].iter().any(|call| {
+        let named = |(at, _): (usize, &str)| {
+            let rest = line[at + call.len()..].trim_start();
+            let quote = rest.chars().next().filter(|c| ['\'', '"', '`'].contains(c));
+            let literal = quote.and_then(|quote| rest[1..].split_once(quote));
+            literal.is_some_and(|(name, after)| {
+                after.trim_start().starts_with(')') && !name.contains("${")
+            })
+        };
+        let word = |at: usize| !line[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_');
+        line.match_indices(call).any(|found| word(found.0) && !named(found))
+    })
+}
+
 /// The lines of a file's hunks as they are afterwards, and whether they are news.
-fn lines(file: &FilePatch, original: &dyn Tree) -> Vec<(bool, String)> {
+fn lines(file: &FilePatch, original: &dyn Tree) -> Lines {
     let before = file.new_path().and_then(|path| original.read(path));
     let before = before.map(|file| String::from_utf8_lossy(&file.bytes).into_owned());
     let known: BTreeSet<&str> =
@@ -222,4 +131,52 @@ fn always_equal(lines: &[(bool, String)], name: &str) -> bool {
             inline.is_some_and(|(_, body)| looks(body)) || body.iter().any(|(_, line)| looks(line));
         says_true || (opens(head) && news && !compares)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(judge: fn(&str) -> bool, line: &str, expect: bool) {
+        assert_eq!(judge(line), expect, "{line}");
+    }
+
+    #[test]
+    fn only_an_assignment_to_something_of_the_languages_own_replaces_it() {
+        for line in [
+            "Array.prototype.push = function () {};",
+            "JSON.stringify = (value) => value;",
+            "Array.prototype[name] = real;",
+            "Object.defineProperty(Object.prototype, 'toJSON', {});",
+        ] {
+            check(replaces_builtin, line, true);
+        }
+        for line in [
+            "Queue.prototype.push = function () {};",
+            "const all = Array.prototype.slice.call(arguments);",
+            "const text = JSON.stringify(value);",
+            "if (Object.keys(a).length === 0) b = 1;",
+            "const mine = MyArray.of = 1;",
+        ] {
+            check(replaces_builtin, line, false);
+        }
+    }
+
+    #[test]
+    fn a_module_by_a_plain_name_is_not_a_computed_one() {
+        for line in
+            ["require(name)", "import('a' + b)", "import(`./${x}.js`)", "require(['m'].join())"]
+        {
+            check(loads_by_name, line, true);
+        }
+        for line in [
+            "const a = require('./a');",
+            "await import(\"./b.js\")",
+            "import x from 'x';",
+            "required(x)",
+        ] {
+            check(loads_by_name, line, false);
+        }
+    }
 }

@@ -135,8 +135,12 @@ impl Caches {
         remove(&fresh)?;
         for index in 0..self.targets.len() {
             let from = self.dir.join("warm").join(index.to_string());
-            let hidden = Hidden::of(&from, changed, &self.root);
             let to = fresh.join(index.to_string());
+            fs::create_dir_all(&to).map_err(Error::io("make", &to))?;
+            if is_opaque(&from) {
+                continue;
+            }
+            let hidden = Hidden::of(&from, changed, &self.root);
             self.copy_directory(&from, &to, &hidden)?;
         }
         match fs::rename(&fresh, copy) {
@@ -169,6 +173,15 @@ impl Caches {
         }
         Ok(())
     }
+}
+
+/// Whether a cache's entries do not tell what they were made from: one may hold a changed file's original.
+/// Jest names what it transformed by a part of the file's name and a digest.
+fn is_opaque(cache: &Path) -> bool {
+    directories(cache).iter().any(|entry| {
+        let name = entry.file_name().unwrap_or_default().to_string_lossy();
+        name.starts_with("jest-transform-cache")
+    })
 }
 
 /// What a copy for solvers leaves out.

@@ -12,6 +12,9 @@ use std::time::Duration;
 pub(super) const LOG: usize = 16 << 20;
 /// Where the script lies inside.
 const SCRIPT: &str = "/tmp/ssr/test_script.sh";
+/// Read whole before anything runs: bash reads a script's file bit by bit, so that a test could write what
+/// it is to do next.
+const READ_WHOLE: &str = "eval \"$(<\"$0\")\"";
 
 impl Harness {
     /// One run, without the memo.
@@ -102,7 +105,7 @@ impl Harness {
         let mut env = self.runner.tools().env.clone();
         env.insert("PYTHONHASHSEED".into(), how.hash_seed.to_string().into());
         Step {
-            argv: vec!["bash".into(), SCRIPT.into()],
+            argv: vec!["bash".into(), "-c".into(), READ_WHOLE.into(), SCRIPT.into()],
             env,
             cwd: PathBuf::new(),
             stdin: Vec::new(),

@@ -12,6 +12,8 @@ use std::collections::BTreeMap;
 pub struct Canary {
     pub path: RelPath,
     pub content: Vec<u8>,
+    /// The test file whose text may stand before the content.
+    pub continues: Option<RelPath>,
     pub must_fail: Vec<TestId>,
     pub must_pass: Vec<TestId>,
 }
@@ -47,6 +49,7 @@ impl Runner {
             must_fail: data.fails.iter().map(id).collect(),
             must_pass: data.passes.iter().map(id).collect(),
             content: values.fill(template).replace("@package@", package).into_bytes(),
+            continues: data.continues.then(|| neighbour.clone()),
             path: RelPath::parse(path.as_bytes()).ok()?,
         })
     }

@@ -10,6 +10,9 @@ use std::path::{Path, PathBuf};
 
 const PACKAGES: &str = "node_modules";
 
+/// What tools keep among the packages of what they made from the repository's code.
+const KEPT: [&str; 5] = [".cache", ".vite", ".vite-temp", ".vitest", ".tmp"];
+
 /// What was found on the machine for one repository.
 #[derive(Clone, Debug)]
 pub(super) struct Node {
@@ -68,7 +71,8 @@ impl Node {
         Tools { mounts: self.mounts.iter().map(mount).collect(), env, ..Tools::default() }
     }
 
-    /// Installed copies of the tree's own packages, but for those that the frameworks `kept` need to run.
+    /// Installed copies of the tree's own packages, but for those that the frameworks `kept` need to run;
+    /// and what tools made from the tree's code.
     pub(super) fn own_copies(&self, reader: &Reader<'_>, kept: &[String]) -> Vec<PathBuf> {
         let own = names(reader);
         let mut places = self.installed.clone();
@@ -95,11 +99,18 @@ impl Node {
                 }
             }
         }
-        if copies.is_empty() {
-            return Vec::new();
+        if !copies.is_empty() {
+            let needed = self.needed_by(kept);
+            copies.retain(|copy| !needed.contains(copy));
         }
-        let needed = self.needed_by(kept);
-        copies.into_iter().filter(|copy| !needed.contains(copy)).collect()
+        let made = seen.iter().chain(&self.installed);
+        let made = made.flat_map(|packages| KEPT.map(|name| packages.join(name)));
+        copies.extend(made.filter(|place| place.is_dir()));
+        // What is behind a link is shown at its own place, too; nothing can be put in place of a link.
+        let real: Vec<_> = copies.iter().filter_map(|copy| fs::canonicalize(copy).ok()).collect();
+        copies.retain(|copy| !copy.is_symlink());
+        copies.extend(real);
+        copies.into_iter().collect()
     }
 
     /// The installed directories of packages and all that they depend on.

@@ -183,6 +183,10 @@ pub(super) struct Shadows {
 pub(super) struct CanaryData {
     pub template: String,
     pub file: String,
+    /// Whether the tests may stand at the end of another test file: then they share its process, its realm
+    /// and what it has loaded.
+    #[serde(default)]
+    pub continues: bool,
     /// Ids less the file.
     pub fails: Vec<String>,
     pub passes: Vec<String>,

@@ -38,7 +38,13 @@ pub enum Error {
         path.display()
     )]
     Busy { path: PathBuf },
-    #[error("{} cannot be used ({source})", path.display())]
+    #[error(
+        "{} holds a value that cannot be read ({source}), and is left as it is; move it away to begin anew, \
+        or choose another state directory",
+        path.display()
+    )]
+    Garbled { path: PathBuf, source: rusqlite::Error },
+    #[error("{} cannot be used ({source}); try again, or choose another state directory", path.display())]
     Other { path: PathBuf, source: rusqlite::Error },
 }
 
@@ -55,6 +61,7 @@ impl Error {
             Some(ErrorCode::PermissionDenied | ErrorCode::ReadOnly | ErrorCode::CannotOpen) => {
                 Self::Denied { path, reason }
             }
+            None if is_of_a_value(&source) => Self::Garbled { path, source },
             _ => Self::Other { path, source },
         }
     }
@@ -66,4 +73,18 @@ impl Error {
             _ => Self::Denied { path, reason: source.to_string() },
         }
     }
+}
+
+/// Whether a row was read, and what stands in it is not what it should be.
+fn is_of_a_value(error: &rusqlite::Error) -> bool {
+    use rusqlite::Error::{
+        FromSqlConversionFailure, IntegralValueOutOfRange, InvalidColumnType, Utf8Error,
+    };
+    matches!(
+        error,
+        FromSqlConversionFailure(..)
+            | IntegralValueOutOfRange(..)
+            | InvalidColumnType(..)
+            | Utf8Error(..)
+    )
 }

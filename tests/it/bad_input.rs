@@ -15,7 +15,13 @@ use std::process::{Command, Output};
 /// Runs the command and wants its exit code and, where that is no 0 and no 1, one sentence that holds
 /// `words`. The repository must be what it was.
 #[track_caller]
-fn check(home: &Home, mut command: Command, arguments: &str, code: i32, words: &[&str]) -> Output {
+pub(crate) fn check(
+    home: &Home,
+    mut command: Command,
+    arguments: &str,
+    code: i32,
+    words: &[&str],
+) -> Output {
     let repo = home.root().join("repo");
     let before = snapshot(&repo);
     let output = command.args(arguments.split_whitespace()).output().unwrap();
@@ -50,7 +56,7 @@ fn check(home: &Home, mut command: Command, arguments: &str, code: i32, words: &
 
 /// The same for `play`.
 #[track_caller]
-fn refused(home: &Home, arguments: &str, words: &[&str]) {
+pub(crate) fn refused(home: &Home, arguments: &str, words: &[&str]) {
     check(home, home.binary(), &format!("play . {arguments}"), 3, words);
 }
 
@@ -65,7 +71,7 @@ fn unittest(tests: &str) -> Home {
     home
 }
 
-fn ledger() -> Home {
+pub(crate) fn ledger() -> Home {
     let home = Home::new();
     home.copy_example("ledger");
     home
@@ -257,7 +263,7 @@ fn a_lack_of_permission_is_told_with_the_path() {
 }
 
 /// The state directory of the repository, after something has made it.
-fn state(home: &Home) -> PathBuf {
+pub(crate) fn state(home: &Home) -> PathBuf {
     let all = home.root().join("home/.local/state/ssr-mcp");
     let is_one = |path: &PathBuf| path.join("workspace.json").exists();
     fs::read_dir(all).unwrap().map(|entry| entry.unwrap().path()).find(is_one).unwrap()

@@ -5,6 +5,7 @@
 )]
 
 use crate::cases::Home;
+use crate::processes::{Process, around, children, descendants, started};
 use crate::support::{git, git_commit, git_init};
 use crate::untouched::{assert_untouched, snapshot};
 use ssr_mcp::dice::Dice;
@@ -20,51 +21,6 @@ use std::time::{Duration, Instant};
 
 /// How long something is waited for; reached only when something is wrong.
 const PATIENCE: Duration = Duration::from_mins(2);
-
-/// A process by its id and when it started, so that a new one with an old id is another.
-type Process = (u32, String);
-
-fn started(pid: u32) -> Option<String> {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    let (_, rest) = stat.rsplit_once(") ")?;
-    let mut fields = rest.split(' ');
-    // A zombie runs nothing; who reaps it is not ours to say.
-    (!matches!(fields.next()?, "Z" | "X")).then(|| fields.nth(18).map(str::to_owned))?
-}
-
-fn children(pid: u32) -> Vec<u32> {
-    let tasks = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
-    let lists = tasks.filter_map(|task| fs::read_to_string(task.path().join("children")).ok());
-    lists
-        .flat_map(|list| {
-            list.split_whitespace().filter_map(|id| id.parse().ok()).collect::<Vec<_>>()
-        })
-        .collect()
-}
-
-fn descendants(pid: u32) -> Vec<Process> {
-    let mut found = Vec::new();
-    let mut todo = children(pid);
-    while let Some(child) = todo.pop() {
-        todo.extend(children(child));
-        found.extend(started(child).map(|at| (child, at)));
-    }
-    found
-}
-
-/// Living processes with `place` in their arguments, their environment or their mounts.
-fn around(place: &Path) -> Vec<Process> {
-    let place = place.as_os_str().as_encoded_bytes();
-    let names = |pid: u32, file: &str| {
-        let bytes = fs::read(format!("/proc/{pid}/{file}")).unwrap_or_default();
-        bytes.windows(place.len()).any(|window| window == place)
-    };
-    let all = fs::read_dir("/proc").unwrap().flatten();
-    all.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
-        .filter(|pid| ["cmdline", "environ", "mountinfo"].iter().any(|file| names(*pid, file)))
-        .filter_map(|pid| Some((pid, started(pid)?)))
-        .collect()
-}
 
 /// Starts `play`, waits until it tells of a moment on standard error and, where `inside`, for a process
 /// that it has started then, and kills it.

@@ -205,3 +205,75 @@ fn a_solver_finds_the_history_nowhere() {
     assert_eq!(places(&bench, &bug, How::SOLVER), [] as [&str; 0]);
     assert_eq!(places(&bench, &bug, How::CHECK), [] as [&str; 0]);
 }
+
+/// A `node_modules` of its own with links to the packages of another, and with what tools keep there.
+fn packages(root: &std::path::Path, installed: &std::path::Path, code: &str) {
+    let own = root.join("node_modules");
+    let link = |from: &std::path::Path, to: &std::path::Path, scopes: bool| {
+        std::fs::create_dir_all(to).unwrap();
+        let mut inner = Vec::new();
+        for entry in std::fs::read_dir(from).unwrap() {
+            let entry = entry.unwrap();
+            match entry.file_name().as_encoded_bytes()[0] {
+                b'.' => {}
+                b'@' if scopes => inner.push(entry.file_name()),
+                _ => {
+                    std::os::unix::fs::symlink(entry.path(), to.join(entry.file_name())).unwrap();
+                }
+            }
+        }
+        inner
+    };
+    let from = installed.join("node_modules");
+    for scope in link(&from, &own, true) {
+        link(&from.join(&scope), &own.join(&scope), false);
+    }
+    let kept = [
+        ".cache/babel-loader/1.json",
+        ".vite/vitest/transformed.js",
+        ".vite-temp/code.js",
+        "speech/lib/code.js",
+        ".pnpm/speech@1.0.0/node_modules/speech/lib/code.js",
+    ];
+    write_tree(&own, &kept.map(|name| (name, code.as_bytes())));
+}
+
+#[test]
+fn a_javascript_solver_finds_the_original_nowhere() {
+    let Some(installed) =
+        crate::fetch::npm("frameworks", &["mocha@11", "jest@30", "vitest@3", "tape@5"])
+    else {
+        return crate::fetch::did_not_run("JavaScript's frameworks");
+    };
+    for (framework, cache) in [("jest", "/tmp/ssr/jest/"), ("vitest", "")] {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().join("repo");
+        let code = format!("export const say = () => '{ANSWER}';\n");
+        let code =
+            if framework == "jest" { code.replace("export const ", "exports.") } else { code };
+        let head = match framework {
+            "jest" => "const { say } = require('../lib/code');\n",
+            _ => "import { expect, it } from 'vitest';\nimport { say } from '../lib/code.js';\n",
+        };
+        let test = format!("{head}it('says', () => {{ expect(say().length).toBe(20); }});\n");
+        let manifest =
+            format!("{{\"name\":\"speech\",\"devDependencies\":{{\"{framework}\":\"*\"}}}}");
+        write_tree(
+            &root,
+            &[
+                ("lib/code.js", code.as_bytes()),
+                ("test/code.test.js", test.as_bytes()),
+                ("package.json", manifest.as_bytes()),
+            ],
+        );
+        packages(&root, &installed, &code);
+        let bench = bench_at(dir, &root, &machine(), LIMIT);
+        if cache.is_empty() {
+            bench.harness.baseline().unwrap();
+            let bug = bench.edit(&Changes::new(), "lib/code.js", ANSWER, WRONG);
+            assert_eq!(places(&bench, &bug, How::SOLVER), [] as [&str; 0]);
+        } else {
+            check(&bench, "lib/code.js", cache);
+        }
+    }
+}

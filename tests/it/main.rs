@@ -8,11 +8,14 @@
 )]
 
 mod bad_input;
+mod bad_input_js;
+mod bad_state;
 mod bench;
 mod built;
 mod bytes;
 mod cases;
 mod cheats;
+mod cheats_js;
 mod cli;
 mod conditions;
 mod consistency;
@@ -25,12 +28,14 @@ mod injector;
 mod killed;
 mod leaks;
 mod mcp;
+mod processes;
 mod real;
 mod real_js;
 mod real_languages;
 mod runner;
 mod runs;
 mod sandbox;
+mod soak;
 mod solver;
 mod store;
 mod support;

@@ -261,3 +261,49 @@ fn a_prune_leaves_what_a_running_process_uses() {
     assert_eq!((child.wait().unwrap().code(), rest.len()), (Some(0), 2), "{pruned} {rest:?}");
     assert_eq!((&pruned["bases"], &pruned["caches"]), (&0.into(), &0.into()), "{pruned}");
 }
+
+#[test]
+fn two_processes_that_prune_while_two_play_cost_no_round() {
+    let home = shop();
+    let play = |seed: u32| {
+        home.binary()
+            .args(
+                format!(
+                    "play --seed {seed} --strategy direct --attempts 1 --runs 0 --rounds 3 --json"
+                )
+                .split(' '),
+            )
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap()
+    };
+    let playing = std::sync::atomic::AtomicBool::new(true);
+    let (played, pruned) = std::thread::scope(|scope| {
+        let prune = || {
+            let mut codes = Vec::new();
+            while playing.load(std::sync::atomic::Ordering::Relaxed) {
+                codes.push(run(&home, "state prune --budget 0 --json"));
+            }
+            codes
+        };
+        let pruning = [scope.spawn(prune), scope.spawn(prune)];
+        let players = [play(3), play(40)].map(|child| child.wait_with_output().unwrap());
+        playing.store(false, std::sync::atomic::Ordering::Relaxed);
+        let pruned: Vec<_> = pruning.into_iter().flat_map(|done| done.join().unwrap()).collect();
+        (players, pruned)
+    });
+    for output in played {
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        assert_eq!(String::from_utf8_lossy(&output.stdout).lines().count(), 3, "{output:?}");
+    }
+    assert!(pruned.len() > 2, "{}", pruned.len());
+    for output in pruned {
+        assert!(matches!(output.status.code(), Some(0 | 1)), "{output:?}");
+    }
+    // What the wrong-book needs is there, and is played again.
+    let again = run(&home, "wrong-book replay --attempts 1 --runs 0 --json");
+    let again: Value = serde_json::from_slice(&again.stdout).unwrap();
+    assert!(!again["replayed"].as_array().unwrap().is_empty(), "{again}");
+}

@@ -2,29 +2,29 @@
 // Runs mocha on the chosen files with the project's own settings; reads what a reporter of ours noted.
 const fs = require('node:fs');
 const path = require('node:path');
-const { ROOT, asked, call, homes, installed, json, lines, run } = require('./support.cjs');
+const { ROOT, TELL, asked, call, homes, installed, json, told } = require('./support.cjs');
 
 const REPORTER = `
-const fs = require('node:fs');
+${TELL}
 module.exports = class {
   constructor(runner) {
     const hook = process.env.SSR_HOOK ? require(process.env.SSR_HOOK) : null;
     const titles = (test) => (test.titlePath ? test.titlePath() : [test.fullTitle()]);
     const file = (test) => { while (test && !test.file) test = test.parent; return test ? test.file : null; };
-    const found = new Map();
-    const add = (test, outcome) => found.set(test, { file: file(test), titles: titles(test), outcome, seconds: (test.duration || 0) / 1000 });
+    const numbers = new Map();
+    const add = (test, outcome) => {
+      if (!numbers.has(test)) numbers.set(test, numbers.size);
+      tell(numbers.get(test), file(test), titles(test), outcome, (test.duration || 0) / 1000);
+    };
     runner.on('test', (test) => hook && hook.begin(file(test), titles(test)));
     runner.on('test end', () => hook && hook.end());
-    runner.on('pass', (test) => found.has(test) || add(test, 'passed'));
+    runner.on('pass', (test) => add(test, 'passed'));
     runner.on('pending', (test) => add(test, 'skipped'));
     runner.on('fail', (test, error) => {
       console.log((error && (error.stack || error.message)) || String(error));
       add(test, test.type === 'hook' ? 'error' : 'failed');
     });
-    runner.on('end', () => {
-      const text = [...found.values(), { end: true }].map((entry) => JSON.stringify(entry) + '\\n').join('');
-      fs.writeFileSync(process.env.SSR_REPORT, text);
-    });
+    runner.on('end', () => send('{"end":true}'));
   }
 };
 `;
@@ -37,7 +37,6 @@ const OURS = ['_', 'spec', 'ignore', 'exclude', 'reporter', 'R', 'reporter-optio
 
 const { chosen, report, dir } = asked();
 const reporter = path.join(dir, 'reporter.cjs');
-fs.writeFileSync(reporter, REPORTER);
 
 /** The settings as mocha itself reads them: those of the package's own call, of .mocharc and package.json. */
 function settings(home) {
@@ -53,13 +52,11 @@ function settings(home) {
 }
 
 /** What mocha tells of these files; `null` where it did not come to its end. */
-function told(program, flags, home, files) {
-  const found = path.join(dir, 'found');
-  fs.rmSync(found, { force: true });
+function outcomes(program, flags, home, files) {
+  fs.writeFileSync(reporter, REPORTER);
   const paths = files.map((file) => path.resolve(ROOT, file));
   const hook = process.env.SSR_HOOK ? ['--require', process.env.SSR_HOOK] : [];
-  run([...hook, program, ...flags, '--reporter', reporter, '--exit', ...paths], home, { SSR_REPORT: found });
-  return lines(found);
+  return told([...hook, program, ...flags, '--reporter', reporter, '--exit', ...paths], home, {}, dir).entries;
 }
 
 for (const [home, files] of homes(chosen.files, 'mocha', /^\.mocharc\.|^mocha\.opts$/)) {
@@ -69,9 +66,9 @@ for (const [home, files] of homes(chosen.files, 'mocha', /^\.mocharc\.|^mocha\.o
     continue;
   }
   const flags = settings(home);
-  const together = told(program, flags, home, files);
+  const together = outcomes(program, flags, home, files);
   // One file that cannot be loaded ends mocha before any test: then each is asked alone.
-  const parts = together ? [[files, together]] : files.map((file) => [[file], told(program, flags, home, [file])]);
+  const parts = together ? [[files, together]] : files.map((file) => [[file], outcomes(program, flags, home, [file])]);
   for (const [of, entries] of parts) {
     if (!entries) report.add(of[0], [], 'error');
     for (const { file, titles, outcome, seconds } of entries || []) report.add(file || of[0], titles, outcome, seconds);

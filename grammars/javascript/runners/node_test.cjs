@@ -3,7 +3,7 @@
 // notes what it is told.
 const fs = require('node:fs');
 const path = require('node:path');
-const { ROOT, asked, call, homes, json, lines, options, run } = require('./support.cjs');
+const { ROOT, asked, call, homes, json, options, told } = require('./support.cjs');
 
 const REPORTER = `
 module.exports = async function* (source) {
@@ -41,26 +41,27 @@ if (major < 18 || (major === 18 && minor < 15)) {
   process.exit(report.end());
 }
 const reporter = path.join(dir, 'reporter.cjs');
-fs.writeFileSync(reporter, REPORTER);
 for (const [home, files] of homes(chosen.files, 'node', /^$/)) {
   const manifest = json(path.join(home, 'package.json'));
   const own = call(manifest, 'node') || { words: [], env: {} };
   const flags = options(own.words, KEPT);
   if (call(manifest, 'tsx') && !flags.includes('tsx')) flags.push('--import', 'tsx');
-  const found = path.join(dir, 'found');
-  fs.rmSync(found, { force: true });
-  const paths = files.map((file) => path.resolve(ROOT, file));
+  // From 21 on it takes patterns: a wildcard matches itself, and what else it matches is not told.
+  const plain = (file) => (major < 21 ? file : file.replace(/[[\]{}()*?\\]/g, '?'));
   // One file of a mere trial runs in the process that tells of it.
-  const apart = process.env.SSR_SCREEN && paths.length === 1 ? [] : ['--test'];
-  const args = [...flags, ...apart, `--test-reporter=${reporter}`, `--test-reporter-destination=${found}`, ...paths];
+  const direct = process.env.SSR_SCREEN && files.length === 1;
+  const paths = files.map((file) => path.resolve(ROOT, file)).map((file) => (direct ? file : plain(file)));
+  fs.writeFileSync(reporter, REPORTER);
+  const destination = direct ? path.join(dir, 'told') : 'stdout';
+  const args = [...flags, ...(direct ? [] : ['--test']), `--test-reporter=${reporter}`, `--test-reporter-destination=${destination}`, ...paths];
   const preload = process.env.SSR_HOOK ? { NODE_OPTIONS: `--require=${process.env.SSR_HOOK}` } : {};
-  const status = run(args, home, { ...own.env, ...preload });
-  const told = lines(found);
-  if (!told) {
+  // Its standard output is the reporter's alone: what files print comes to it as data.
+  const { status, entries } = told(args, home, { ...own.env, ...preload }, dir, direct ? undefined : 1);
+  if (!entries) {
     report.stop(`node --test ended with status ${status} before its tests did`);
     continue;
   }
-  for (const { file, titles, outcome, seconds } of told) {
+  for (const { file, titles, outcome, seconds } of entries) {
     // The file itself is told where it could not be run or holds no test.
     const whole = titles.length === 1 && path.resolve(ROOT, titles[0]) === path.resolve(ROOT, file || titles[0]);
     if (whole && outcome === 'passed') continue;

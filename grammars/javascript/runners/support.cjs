@@ -134,24 +134,85 @@ function asked() {
 
 /** Runs Node.js on a program in a directory and waits; what it prints is shown. */
 function run(args, directory, env = {}) {
+  return wait(args, directory, env, ['ignore', 'inherit', 'inherit']).status;
+}
+
+function wait(args, directory, env, stdio) {
   const done = spawnSync(process.execPath, args, {
     cwd: directory,
     env: { ...process.env, CI: 'true', NO_COLOR: '1', FORCE_COLOR: '0', ...env },
-    stdio: ['ignore', 'inherit', 'inherit'],
+    stdio,
+    maxBuffer: 1 << 28,
   });
-  return done.error || done.signal ? String(done.error || done.signal) : done.status;
+  return { status: done.error || done.signal ? String(done.error || done.signal) : done.status, output: done.output || [] };
 }
 
-/** The lines that a reporter of ours wrote in another process; `null` where it did not come to its end. */
-function lines(file) {
-  let text = '';
+/** Begins a reporter's program: `tell` sends an outcome to this process while tests go on, by a pipe on
+ * descriptor `PIPE`: what was told cannot be taken back. Nothing that tests may replace later is used. A
+ * program that starts another one for its tests has no such pipe there; then a file is appended to. */
+const PIPE = 9;
+const TELL = `
+const { appendFileSync, fstatSync, writeSync } = require('node:fs');
+const quote = JSON.stringify;
+const FILE = process.env.SSR_REPORT;
+delete process.env.SSR_REPORT;
+const piped = (() => {
   try {
-    text = fs.readFileSync(file, 'utf8');
+    return fstatSync(${PIPE}).isSocket() || fstatSync(${PIPE}).isFIFO();
   } catch {
-    return null;
+    return false;
   }
-  const entries = text.split('\n').filter(Boolean).map((line) => JSON.parse(line));
-  return entries.length > 0 && entries.pop().end ? entries : null;
+})();
+function tell(number, file, titles, outcome, seconds) {
+  let text = '';
+  for (let at = 0; at < titles.length; at++) text += (at ? ',' : '') + quote('' + titles[at]);
+  send('{"number":' + number + ',"file":' + quote(file || '') + ',"titles":[' + text + '],"outcome":"' + outcome + '","seconds":' + (+seconds || 0) + '}');
+}
+function send(line) {
+  if (!piped) return appendFileSync(FILE, line + '\\n');
+  let rest = new Uint8Array(Buffer.from(line + '\\n'));
+  while (rest.length > 0) {
+    try {
+      rest = rest.subarray(writeSync(${PIPE}, rest));
+    } catch (error) {
+      if (error.code !== 'EAGAIN') throw error;
+    }
+  }
+}
+`;
+
+/** What a program's reporter tells, and how the program ended. `null` for the entries where it did not come
+ * to its end, or ended as one whose tests failed though it told of none. */
+function told(args, directory, env, dir, pipe = PIPE) {
+  const file = path.join(dir, 'told');
+  fs.rmSync(file, { recursive: true, force: true });
+  const stdio = Array.from({ length: pipe + 1 }, (_, at) => (at === pipe ? 'pipe' : at === 0 || at > 2 ? 'ignore' : 'inherit'));
+  const { status, output } = wait(args, directory, { ...env, SSR_REPORT: file }, stdio);
+  const text = String(output[pipe] || '') || (fs.existsSync(file) ? fs.readFileSync(file, 'utf8') : '');
+  const entries = lines(text);
+  const bad = (entry) => entry.outcome === 'failed' || entry.outcome === 'error';
+  return { status, entries: entries && (status === 0 || entries.some(bad)) ? entries : null };
+}
+
+/** The lines that a reporter of ours told, the last of each test, but a failure stays one; `null` where it
+ * did not come to its end. */
+function lines(text) {
+  const found = new Map();
+  let ended = false;
+  for (const line of text.split('\n').filter((line) => line.startsWith('{"'))) {
+    let entry;
+    try {
+      entry = JSON.parse(line);
+    } catch {
+      return null;
+    }
+    if (ended) return null;
+    ended = entry.end === true;
+    const before = found.get(entry.number);
+    const bad = before && before.outcome !== 'passed' && before.outcome !== 'skipped';
+    if (!ended && !bad) found.set(entry.number ?? found.size, entry);
+  }
+  return ended ? [...found.values()] : null;
 }
 
 /** Files of the tree that processes executed, by the coverage that they left in a directory. */
@@ -170,4 +231,4 @@ function executed(directory) {
   return [...files].sort();
 }
 
-module.exports = { ROOT, asked, call, executed, homes, installed, json, lines, options, run };
+module.exports = { ROOT, TELL, asked, call, executed, homes, installed, json, options, run, told };
