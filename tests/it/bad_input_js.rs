@@ -33,7 +33,7 @@ fn a_package_without_tests_or_whose_tests_need_what_is_not_installed_is_told_wha
     let home = Home::new();
     home.write("repo/package.json", r#"{"name":"none"}"#);
     home.write("repo/index.js", "exports.one = 1;\n");
-    refused(&home, "", &["no tests of a known framework were found", "node:test"]);
+    refused(&home, "", &["no tests of a known framework were found", "node-test"]);
     for framework in ["jest", "vitest", "mocha"] {
         let home = package("");
         let manifest = format!("{{\"devDependencies\":{{\"{framework}\":\"*\"}}}}");
