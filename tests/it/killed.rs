@@ -208,8 +208,8 @@ fn csv_lines(home: &Home) -> Vec<String> {
         .lines()
         .map(|line| {
             let cells: Vec<&str> = line.split(',').collect();
-            assert_eq!(cells.len(), 16, "{line}");
-            [&cells[..9], &cells[10..13], &cells[14..]].concat().join(",")
+            assert_eq!(cells.len(), 17, "{line}");
+            [&cells[..10], &cells[11..14], &cells[15..]].concat().join(",")
         })
         .collect();
     assert_eq!(lines.iter().collect::<BTreeSet<_>>().len(), lines.len(), "{lines:?}");

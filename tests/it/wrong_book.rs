@@ -308,7 +308,7 @@ fn play_feeds_a_failed_repair_back_and_leaves_its_parents_solve_rate_alone() {
         let text = std::fs::read_to_string(home.root().join("rounds.csv")).unwrap();
         let cells = |line: &str| {
             let cells: Vec<&str> = line.split(',').collect();
-            [&cells[..9], &cells[10..13], &cells[14..]].concat().join(",")
+            [&cells[..10], &cells[11..14], &cells[15..]].concat().join(",")
         };
         text.lines().map(cells).collect()
     };
