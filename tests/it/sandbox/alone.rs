@@ -73,6 +73,8 @@ def tried(what, call):
     except OSError: pass
 server = int(sys.argv[1])
 for pid in [server, os.getppid(), os.getpgid(server)]:
+    # A group may outlive its leader.
+    if pid != server and not os.path.exists('/proc/%d' % pid): continue
     for number in [0, signal.SIGTERM, signal.SIGCONT]: tried('kill', lambda: os.kill(pid, number))
     fd = os.pidfd_open(pid); tried('pidfd', lambda: signal.pidfd_send_signal(fd, 0))
     tried('prlimit', lambda: resource.prlimit(pid, resource.RLIMIT_CPU))
