@@ -11,6 +11,7 @@ mod cmake;
 mod command;
 mod detect;
 mod embedded;
+mod error;
 mod found;
 mod go;
 mod instrument;
@@ -26,11 +27,13 @@ mod settings;
 mod spec;
 mod sway;
 mod switch;
+mod tools;
 pub mod weave;
 #[cfg(test)]
 mod tests;
 
 pub use canary::Canary;
+pub use error::Error;
 pub use instrument::{Instrument, Lines, Reach, Trial};
 pub use observe::{Difference, Reaction, Watched, WatchedEdit, WovenEdit};
 pub use report::NoReport;
@@ -39,14 +42,15 @@ pub use script::Chosen;
 pub use server::{Served, Server};
 pub use spec::Notes;
 pub use switch::{Piece, Probe, Probed, Purpose, Switch, Tried, Versions, Woven};
+pub use tools::parsing_tools;
 
 use crate::sandbox::Mount;
-use crate::tree::{PathRefusal, RelPath, Tree};
+use crate::tree::{RelPath, Tree};
 use crate::verdict::{TestId, Verdicts};
 use detect::Reader;
 use scope::Below;
 use spec::{ReportKind, Spec, ToolKind};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -97,113 +101,6 @@ struct Bound {
     command: Option<command::Command>,
 }
 
-/// Why no tests can be run here, and what to do about it.
-#[derive(Debug, thiserror::Error)]
-pub enum Error {
-    #[error(
-        "no tests of a known framework were found ({}). Add tests, or name a command with --test-command and \
-         the JUnit XML file it writes with --report", .known.join(", ")
-    )]
-    NoTests { known: Vec<String> },
-    #[error(
-        "a Java project is recognised ({sign}, tests below src/test/java), but {tool} is not run: it fetches its \
-         plugins from a network, which the sandbox does not have. Name a command that runs the tests offline \
-         with what is in the repository or the system directories with --test-command (such as \
-         '{command}'), and the JUnit XML file that it writes with --report (such as {report})"
-    )]
-    Java { sign: RelPath, tool: &'static str, command: &'static str, report: &'static str },
-    #[error(
-        "no tests for {framework} were found. Leave --framework out to have it detected, or name a \
-         command with --test-command and --report"
-    )]
-    NoTestsFor { framework: String },
-    #[error("tests of several frameworks were found ({}). Choose one with --framework, or name a file with --target", .frameworks.join(", "))]
-    Ambiguous { frameworks: Vec<String> },
-    #[error("the framework {name:?} is not known. Known are {}", .known.join(", "))]
-    UnknownFramework { name: String, known: Vec<String> },
-    #[error(
-        "no Python 3 was found in VIRTUAL_ENV, in .venv or on PATH{}. Install Python 3 or activate the \
-         project's virtual environment", shims(.seen)
-    )]
-    NoPython {
-        /// What stood on `PATH` under Python's name but leads to no interpreter.
-        seen: Vec<PathBuf>,
-    },
-    #[error(
-        "the tests need {module}, which {} does not have. Install it with `{install}`, or activate the \
-         virtual environment that has it", .interpreter.display()
-    )]
-    NoModule { module: String, interpreter: PathBuf, install: String },
-    #[error(
-        "this crate has unit tests inside its sources only, which a solver may edit. Add integration tests \
-         below `tests/`"
-    )]
-    UnitTestsOnly,
-    #[error(
-        "--test-command and --report belong together: the command runs the tests, the report is the JUnit XML \
-         file that it writes, relative to the repository's root. Give both"
-    )]
-    HalfACommand,
-    #[error(
-        "--report {report:?}: {refusal}. Name a file inside the repository, relative to its root"
-    )]
-    BadReport { report: String, refusal: PathRefusal },
-    #[error(
-        "no Node.js was found on PATH{}. Install Node.js, or put the directory of the real program in front",
-        shims(.seen)
-    )]
-    NoNode {
-        /// What stood on `PATH` under Node's name but is a script that chooses one.
-        seen: Vec<PathBuf>,
-    },
-    #[error(
-        "the tests need {module}, which is in no node_modules beside the code. Install the project's packages \
-         with `{install}`"
-    )]
-    NoPackage { module: String, install: String },
-    #[error("no cargo was found on PATH. Install Rust with rustup, or add cargo to PATH")]
-    NoCargo,
-    #[error("the Rust toolchain {name:?} is not installed. Run `rustup toolchain install {name}`")]
-    NoToolchain { name: String },
-    #[error("no Go was found on PATH{}. Install Go from https://go.dev/dl and add its bin directory to PATH", shims(.seen))]
-    NoGo {
-        /// What stood on `PATH` under Go's name but belongs to no toolchain.
-        seen: Vec<PathBuf>,
-    },
-    #[error(
-        "Go {version} in {} is too old: its tests can print their own verdicts. Install Go 1.20 or newer \
-         from https://go.dev/dl", .root.display()
-    )]
-    OldGo { version: String, root: PathBuf },
-    #[error(
-        "no CMake was found on PATH{}. Install it from your distribution or with `pip install cmake`, and add \
-         it to PATH", shims(.seen)
-    )]
-    NoCMake {
-        /// What stood on `PATH` under `CMake`'s name but leads to no program.
-        seen: Vec<PathBuf>,
-    },
-    #[error(
-        "CMake {version} in {} is too old to write a report. Install CMake 3.21 or newer, for instance with \
-         `pip install cmake`", .root.display()
-    )]
-    OldCMake { version: String, root: PathBuf },
-    #[error(
-        "no {tool} was found in /usr/local/bin, /usr/bin or /bin. Install your distribution's build tools"
-    )]
-    NoBuildTool { tool: &'static str },
-    #[error(transparent)]
-    NoReport(#[from] NoReport),
-}
-
-fn shims(seen: &[PathBuf]) -> String {
-    if seen.is_empty() {
-        return String::new();
-    }
-    let names: Vec<_> = seen.iter().map(|path| path.display().to_string()).collect();
-    format!(" ({} are not the program)", names.join(", "))
-}
-
 /// What a script's command needs around it in the sandbox.
 #[derive(Clone, Debug, Default)]
 pub struct Tools {
@@ -230,24 +127,7 @@ impl Runner {
         let command = command::Command::of(overrides)?;
         let (spec, scope) = choose(tree, overrides, command.is_some())
             .map_err(|error| explained(error, &reader))?;
-        let (tools, installed) = match spec.tools {
-            ToolKind::Python => {
-                python_tools(&spec, &reader, tree, root, machine, command.is_some())?
-            }
-            ToolKind::Cargo => (cargo_tools(&reader, root, machine)?, BTreeSet::new()),
-            ToolKind::Node => {
-                let tools = node_tools(&spec, &reader, root, machine, command.is_some())?;
-                (tools, BTreeSet::new())
-            }
-            ToolKind::Go => {
-                (with_python(go::tools(&reader, machine)?, root, machine)?, BTreeSet::new())
-            }
-            ToolKind::CMake => {
-                (with_python(cmake::tools(machine)?, root, machine)?, BTreeSet::new())
-            }
-            ToolKind::Command => (with_python(Tools::default(), root, machine)?, BTreeSet::new()),
-        };
-        let tools = with_constants(tools, &spec);
+        let (tools, installed) = tools::of(&spec, &reader, tree, root, machine, command.is_some())?;
         let ground = sway::Ground::survey(&spec, &reader, &test_files(&spec, tree, ""), installed);
         let crates = cargo::Crates::of(&reader);
         let scope = scope.filter(|_| command.is_none()).unwrap_or_default();
@@ -367,96 +247,6 @@ impl Runner {
     }
 }
 
-/// The Python that an artifact's parser runs under where no repository is open: the developer's own for
-/// `root`.
-pub fn parsing_tools(root: &Path, machine: &Machine) -> Result<Tools, Error> {
-    Ok(python::find(root, machine)?.tools())
-}
-
-/// The interpreter, the modules it must have unless a command of the user's runs the tests, and the
-/// plugins it may load; beside them the names of all installed modules.
-fn python_tools(
-    spec: &Spec,
-    reader: &Reader<'_>,
-    tree: &dyn Tree,
-    root: &Path,
-    machine: &Machine,
-    commanded: bool,
-) -> Result<(Tools, BTreeSet<String>), Error> {
-    let python = python::find(root, machine)?;
-    if !commanded && let Some(module) = spec.needs.modules.iter().find(|module| !python.has(module))
-    {
-        let interpreter = python.program.clone();
-        let install = spec.needs.install.replace("{python}", &interpreter.display().to_string());
-        return Err(Error::NoModule { module: module.clone(), interpreter, install });
-    }
-    let mut tools = python.tools();
-    if python.uses_user_packages() {
-        tools.env.insert("PYTHONNOUSERSITE".into(), OsString::new());
-    }
-    if let Some(plugins) = &spec.plugins {
-        let modules = plugins_to_load(plugins, &python, tree);
-        if !modules.is_empty() {
-            tools.env.insert((&plugins.variable).into(), modules.join(",").into());
-        }
-    }
-    let places = [&python.site[..], &python.linked].concat();
-    let mut copies = own_copies::of_python(reader, &places, &spec.needs.modules);
-    copies.extend(own_copies::histories(&python.linked));
-    tools.hidden = copies.into_iter().map(|path| (path.clone(), path.is_dir())).collect();
-    Ok((tools, python.modules()))
-}
-
-/// Cargo without the crates of the repository itself, and a Python for the parser.
-fn cargo_tools(reader: &Reader<'_>, root: &Path, machine: &Machine) -> Result<Tools, Error> {
-    let mut tools = cargo::tools(root, machine)?;
-    let home = cargo::home(machine);
-    let copies = own_copies::of_cargo(reader, &home);
-    tools.hidden = copies
-        .into_iter()
-        .map(|below| (Path::new(cargo::CARGO_HOME).join(&below), home.join(&below).is_dir()))
-        .collect();
-    with_python(tools, root, machine)
-}
-
-/// Beside tools of another language a Python for the parser.
-fn with_python(mut tools: Tools, root: &Path, machine: &Machine) -> Result<Tools, Error> {
-    let python = python::find(root, machine)?;
-    tools.mounts.extend(python.tools().mounts);
-    tools.env.insert("PYTHON".into(), python.program.clone().into());
-    Ok(tools)
-}
-
-/// Node.js and the installed packages, one of which must be the framework unless a command of the user's
-/// runs the tests; and a Python for the parser.
-fn node_tools(
-    spec: &Spec,
-    reader: &Reader<'_>,
-    root: &Path,
-    machine: &Machine,
-    commanded: bool,
-) -> Result<Tools, Error> {
-    let node = node::find(root, reader, machine)?;
-    let needs = &spec.needs.modules;
-    if !commanded && !needs.is_empty() && !needs.iter().any(|module| node.has(module)) {
-        let (module, install) = (needs.join(" or "), spec.needs.install.clone());
-        return Err(Error::NoPackage { module, install });
-    }
-    let mut tools = node.tools();
-    let copies = node.own_copies(reader, needs);
-    tools.hidden = copies.into_iter().map(|path| (path, true)).collect();
-    with_python(tools, root, machine)
-}
-
-/// What the specification says beside what was found on the machine, which wins.
-fn with_constants(mut tools: Tools, spec: &Spec) -> Tools {
-    for (name, value) in &spec.env {
-        tools.env.entry(name.into()).or_insert_with(|| value.into());
-    }
-    tools.caches = spec.cache.directories.iter().map(PathBuf::from).collect();
-    tools
-}
-
 /// The framework, and the package that the file at hand belongs to where it alone decides. `commanded`:
 /// the user has a command that runs the tests.
 fn choose(
@@ -535,31 +325,4 @@ fn java(reader: &Reader<'_>) -> Option<Error> {
     let sign = sign("build.gradle").or_else(|| sign("build.gradle.kts"))?;
     let report = "build/test-results/test/TEST-org.example.FooTest.xml";
     Some(Error::Java { sign, tool: "Gradle", command: "gradle --offline test", report })
-}
-
-fn plugins_to_load(
-    plugins: &spec::Plugins,
-    python: &python::Python,
-    tree: &dyn Tree,
-) -> Vec<String> {
-    let settings: Vec<_> = plugins
-        .settings
-        .iter()
-        .filter_map(|name| tree.read(&RelPath::parse(name.as_bytes()).ok()?))
-        .collect();
-    let asked = |options: &Vec<String>| {
-        let holds = |file: &crate::tree::File, option: &String| {
-            detect::contains(&file.bytes, option.as_bytes())
-        };
-        options.iter().any(|option| settings.iter().any(|file| holds(file, option)))
-    };
-    let mut modules: Vec<String> = python
-        .entry_points(&plugins.entry_points)
-        .into_iter()
-        .filter(|(name, _)| plugins.refused.get(name).is_none_or(asked))
-        .map(|(_, module)| module)
-        .collect();
-    modules.sort();
-    modules.dedup();
-    modules
 }
