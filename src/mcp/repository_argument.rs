@@ -10,7 +10,7 @@ pub(super) struct RepositoryArguments {
     #[serde(default)]
     #[schemars(with = "String")]
     repo: Option<String>,
-    /// The test framework by name: pytest, unittest or cargo. Default: the one that is found.
+    /// The test framework by name, such as pytest, cargo-test, jest or go-test. Default: the one that is found.
     #[serde(default)]
     #[schemars(with = "String")]
     framework: Option<String>,
