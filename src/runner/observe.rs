@@ -80,6 +80,12 @@ pub struct Difference {
 }
 
 impl Runner {
+    /// Whether calls can be recorded: by a program of the language, or in what is built.
+    pub fn observes(&self) -> bool {
+        let program = !embedded::file(self.0.spec.folder(), "observe.py").is_empty();
+        self.0.command.is_none() && (program || self.0.spec.switch.is_some())
+    }
+
     /// `None` where the framework's language has no such program, or the user's own command runs the tests.
     pub fn observe_program(&self, watched: &Watched<'_>) -> Option<Instrument> {
         if self.0.command.is_some() {

@@ -26,6 +26,9 @@ pub(super) fn search(
     known: &dyn Fn(&str) -> bool,
     keep: &mut dyn FnMut(&[Tried]) -> Result<(), crate::store::Error>,
 ) -> Result<Result<Counts, NothingToTry>, Error> {
+    if !harness.runner().observes() {
+        return Ok(Err(NothingToTry(CANNOT_TELL.to_owned())));
+    }
     let singles = match Singles::survey(harness, languages, request.target.as_ref())? {
         Ok(singles) => singles,
         Err(reason) => return Ok(Err(NothingToTry(reason))),
@@ -65,8 +68,8 @@ pub(super) fn search(
     }
 }
 
-const CANNOT_TELL: &str = "which lines the tests execute cannot be told here: that needs pytest, unittest \
-    or cargo, run without --test-command";
+const CANNOT_TELL: &str = "what the tests' calls do cannot be recorded here: that needs pytest, unittest or \
+    cargo-test, run without --test-command";
 
 struct Search<'a> {
     harness: &'a Harness,

@@ -248,6 +248,20 @@ fn a_bug_of_a_real_repository_goes_the_whole_way() {
 }
 
 #[test]
+fn unnoticed_edits_are_not_looked_for_where_calls_cannot_be_recorded() {
+    let home = Home::new();
+    home.copy_example("cron");
+    let output = run(&home, "unnoticed --runs 4", "");
+    let said = String::from_utf8(output.stderr).unwrap();
+    if said.contains("no Node.js was found") {
+        return eprintln!("DID NOT RUN: Node.js is not there; this test proves nothing now");
+    }
+    let shown = format!("{}{said}", String::from_utf8(output.stdout).unwrap());
+    assert!(shown.contains("needs pytest, unittest or cargo-test"), "{shown}");
+    assert!(!shown.contains("edits tried"), "{shown}");
+}
+
+#[test]
 fn play_gives_one_object_and_one_csv_line_a_round() {
     let home = Home::new();
     home.copy_example("ledger");
