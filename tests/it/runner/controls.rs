@@ -69,7 +69,8 @@ fn a_broken_file_takes_its_tests_down() {
 
 #[test]
 fn the_examples_have_tests_that_pass() {
-    for (example, framework, least) in [("ledger", "unittest", 50), ("intervals", "cargo-test", 25)]
+    for (example, framework, least) in
+        [("ledger", "unittest", 50), ("intervals", "cargo-test", 25), ("cron", "node-test", 20)]
     {
         let place = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples").join(example);
         let copy = copy_of(&place);
