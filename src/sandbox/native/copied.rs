@@ -11,7 +11,11 @@ use std::ffi::OsStr;
 use std::fs::File;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::FileExt as _;
 use std::path::Path;
+
+/// Bytes read at once where two files are compared.
+const CHUNK: usize = 64 * 1024;
 
 /// Bytes that the files below a directory take when they are copied; what cannot be read counts nothing.
 pub(super) fn size(root: impl AsFd) -> u64 {
@@ -37,6 +41,8 @@ pub(super) struct Copied {
     /// Topmost first.
     layers: Vec<OwnedFd>,
     entries: BTreeMap<Vec<u8>, Entry>,
+    /// Time of the last change among the copied entries.
+    finished: Time,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -47,14 +53,19 @@ struct Entry {
     stamp: Stamp,
 }
 
-/// Differs once a file was written, replaced, or given another mode: no command can set the time of
-/// the last change back.
+/// Time of a file's last change, in seconds and nanoseconds. No command can set it back, but many file
+/// systems' clocks stand still for some milliseconds.
+type Time = (i64, u64);
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Stamp(u64, i64, u64);
+struct Stamp {
+    inode: u64,
+    changed: Time,
+}
 
 #[expect(clippy::useless_conversion, reason = "these differ in width between machines")]
 fn stamp(stat: &Stat) -> Stamp {
-    Stamp(stat.st_ino.into(), stat.st_ctime.into(), stat.st_ctime_nsec.into())
+    Stamp { inode: stat.st_ino.into(), changed: (stat.st_ctime.into(), stat.st_ctime_nsec.into()) }
 }
 
 /// Copies layers, topmost first, into an empty directory. Nothing comes to the paths in `skip`.
@@ -71,7 +82,8 @@ pub(super) fn copy(
             .map_err(|(path, errno)| format!("copy {}: {errno}", String::from_utf8_lossy(&path)))?;
     }
     let entries = copy.entries;
-    Ok(Copied { layers, entries })
+    let finished = entries.values().map(|entry| entry.stamp.changed).max().unwrap_or_default();
+    Ok(Copied { layers, entries, finished })
 }
 
 struct Copy<'a> {
@@ -237,7 +249,9 @@ impl Walk<'_> {
 
     fn file(&mut self, path: &[u8], stat: &Stat, before: Option<Entry>) -> Result<(), Errno> {
         let before = before.filter(|before| before.kind == FileType::RegularFile);
-        if before.is_some_and(|before| before.stamp == stamp(stat)) {
+        if let Some(before) = before
+            && (self.untouched(stat, before) || self.same_file(path, stat, before)?)
+        {
             return Ok(());
         }
         let size = u64::try_from(stat.st_size).unwrap_or(u64::MAX);
@@ -247,16 +261,44 @@ impl Walk<'_> {
             return Ok(());
         }
         let after = with_rights(self.tree, path, || read(self.tree, path, stat))?;
-        if let Some(before) = before {
-            let layer = &self.copied.layers[before.layer];
-            let original = lstat(layer, path)?.ok_or(Errno::NOENT)?;
-            if original.st_size == stat.st_size && read(layer, path, &original)? == after {
-                return Ok(());
-            }
-        }
         self.size += size;
         self.found.files.insert(path.to_vec(), Some(after));
         Ok(())
+    }
+
+    /// Whether a file's stamp shows that nothing changed it. That of one as young as the youngest copy shows
+    /// nothing: a command that wrote it at once may have met the same time. Others would have a later one.
+    fn untouched(&self, stat: &Stat, before: Entry) -> bool {
+        before.stamp == stamp(stat) && before.stamp.changed < self.copied.finished
+    }
+
+    /// Whether a file is by content and mode what was copied.
+    fn same_file(&self, path: &[u8], stat: &Stat, before: Entry) -> Result<bool, Errno> {
+        let layer = &self.copied.layers[before.layer];
+        let original = lstat(layer, path)?.ok_or(Errno::NOENT)?;
+        let runs = |stat: &Stat| stat.st_mode & 0o100 != 0;
+        if original.st_size != stat.st_size || runs(&original) != runs(stat) {
+            return Ok(false);
+        }
+        let now = with_rights(self.tree, path, || open(self.tree, path, OFlags::NOFOLLOW))?;
+        let (mut left, mut right) = (vec![0; CHUNK], vec![0; CHUNK]);
+        let (now, then) = (File::from(now), File::from(open(layer, path, OFlags::NOFOLLOW)?));
+        let mut at = 0;
+        loop {
+            let errno = |error: std::io::Error| Errno::from_io_error(&error).unwrap_or(Errno::IO);
+            let read = then.read_at(&mut left, at).map_err(errno)?;
+            if read == 0 {
+                return Ok(true);
+            }
+            match now.read_exact_at(&mut right[..read], at) {
+                Ok(()) if left[..read] == right[..read] => at += read as u64,
+                Ok(()) => return Ok(false),
+                Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => {
+                    return Ok(false);
+                }
+                Err(error) => return Err(errno(error)),
+            }
+        }
     }
 
     fn same_link(&self, path: &[u8], before: Option<Entry>) -> bool {
@@ -288,5 +330,40 @@ impl Walk<'_> {
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs::{Permissions, set_permissions, write};
+    use std::os::unix::fs::PermissionsExt as _;
+
+    /// Whether a change of a file is told whose time of change is that of the last copy, as happens where
+    /// the clock of a file system stands still for a while.
+    fn is_told(change: impl FnOnce(&Path)) -> bool {
+        let (base, copy_of) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        write(base.path().join("a"), "old").unwrap();
+        let opened = |dir: &Path| OwnedFd::from(File::open(dir).unwrap());
+        let tree = opened(copy_of.path());
+        let mut copied = copy(vec![opened(base.path())], &tree, &BTreeSet::new()).unwrap();
+        change(&copy_of.path().join("a"));
+        let met = stamp(&lstat(&tree, b"a").unwrap().unwrap());
+        copied.finished = met.changed;
+        copied.entries.get_mut(b"a".as_slice()).unwrap().stamp = met;
+        let found = copied.changes(&tree, &BTreeSet::new());
+        assert!(found.others.is_empty(), "{:?}", found.others);
+        found.files.contains_key(b"a".as_slice())
+    }
+
+    #[test]
+    fn a_change_within_one_tick_of_the_clock_is_told() {
+        assert!(is_told(|file| write(file, "new").unwrap()));
+        assert!(is_told(|file| write(file, "older").unwrap()));
+        assert!(is_told(|file| write(file, "").unwrap()));
+        assert!(is_told(|file| set_permissions(file, Permissions::from_mode(0o755)).unwrap()));
+        assert!(!is_told(|_| {}));
+        assert!(!is_told(|file| write(file, "old").unwrap()));
+        assert!(!is_told(|file| set_permissions(file, Permissions::from_mode(0o600)).unwrap()));
     }
 }

@@ -283,7 +283,15 @@ impl Live {
     /// Ends everything inside and waits until it has ended: the first process goes when the socket
     /// closes, its namespace with it, and the helper after that.
     pub(super) fn close(&mut self) {
-        self.channel = None;
+        let channel = self.channel.take();
+        // A helper that has hardly begun is known by its first report alone: its directory must not be
+        // another run's before it has ended.
+        while self.helper.is_none()
+            && let Some(Ok(Some((_, mut fds)))) = channel.as_ref().map(Channel::receive::<Report>)
+        {
+            self.helper = fds.pop();
+        }
+        drop(channel);
         if !self.has_ended(Duration::from_secs(10)) {
             self.kill();
             self.has_ended(Duration::from_secs(10));

@@ -250,3 +250,33 @@ fn server_whose_helper_dies() {
     locked.assert_released();
     writeln!(std::io::stdout(), "lost as it should").unwrap();
 }
+
+/// Else its directory, in tier C, would be another session's while it still fills and removes it.
+#[test]
+fn a_sandbox_whose_only_step_is_refused_has_ended() {
+    let out = serve("sandbox::ending::server_whose_steps_are_refused").output().unwrap();
+    let printed = String::from_utf8_lossy(&out.stdout);
+    assert!(out.status.success() && printed.contains("all ended"), "{printed}");
+}
+
+#[test]
+fn server_whose_steps_are_refused() {
+    if !serving() {
+        return;
+    }
+    let world = World::new(&[("a", "a")]);
+    let mut step = shell("true");
+    step.cwd = "../..".into();
+    for _ in 0..20 {
+        assert!(sandbox().run(&world.view, &step, &Cancel::new()).is_err());
+        // The one child of this process is the fork server. A helper may also begin only now.
+        let fork_server = children("self").remove(0);
+        let watched = Instant::now();
+        while watched.elapsed() < Duration::from_millis(20) {
+            let mut left = children(&fork_server);
+            left.retain(|id| Path::new(&format!("/proc/{id}")).exists() && !is_zombie(id));
+            assert!(left.is_empty(), "helpers live on: {left:?}");
+        }
+    }
+    writeln!(std::io::stdout(), "all ended").unwrap();
+}
