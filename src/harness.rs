@@ -307,14 +307,13 @@ impl Harness {
         limit: Option<Duration>,
     ) -> Result<ScriptRun, Error> {
         let changes = changes.against(&*self.base);
-        let plain = memo::key(&changes, program, How::CHECK);
-        let warm = format!("{plain} warm");
+        let [plain, warm] = keys(&changes, program);
         if let Some(run) = self.memo.get(&plain).or_else(|| self.memo.get(&warm)) {
             return Ok(ScriptRun { cpu: Duration::ZERO, ..run });
         }
         let full = self.time_limit();
         let limit = limit.map_or(full, |limit| limit.min(full));
-        let (key, run) = match self.run_in_server(&changes, program, limit)? {
+        let (key, run) = match self.run_in_server(&changes, program, How::CHECK.hash_seed, limit)? {
             Some(run) => (warm, run),
             None => (plain, self.run_now(&changes, program, How::CHECK, limit)?),
         };
@@ -325,10 +324,16 @@ impl Harness {
         Ok(run)
     }
 
-    /// Two runs in processes of their own, with two hash seeds: each in a sandbox of its own, but where
-    /// that would only build the same once more. Never answered from the memo. `kept`: where the run that
-    /// [`run_warm`](Self::run_warm) made was the first in its place, as a plain one is, the place that it
-    /// built in may serve.
+    /// Whether [`run_warm`](Self::run_warm) would answer from the memo.
+    pub fn remembers(&self, changes: &Changes, program: Program<'_>) -> bool {
+        let keys = keys(&changes.against(&*self.base), program);
+        keys.iter().any(|key| self.memo.get(key).is_some())
+    }
+
+    /// Two runs with two hash seeds. Never answered from the memo. Each is in a sandbox and a process of its own,
+    /// but where that would only build the same once more, and `kept`: then warm processes of these hash seeds
+    /// may serve that agree with what [`run_warm`](Self::run_warm) said, or the place that it built in, where
+    /// its run was the first there, as a plain one is.
     pub fn run_twice(
         &self,
         changes: &Changes,
@@ -339,21 +344,21 @@ impl Harness {
         let changes = changes.against(&*self.base);
         let limit = self.time_limit();
         let [one, two] = hash_seeds.map(|hash_seed| How { hash_seed, audience: Audience::Check });
-        if !self.runner.builds() {
-            return Ok([
-                self.run_now(&changes, program, one, limit)?,
-                self.run_now(&changes, program, two, limit)?,
-            ]);
-        }
         if kept {
             let key = memo::key(&changes, program, How::CHECK);
             let made = self.repeats.lock().unwrap_or_else(PoisonError::into_inner).remove(&key);
             if let Some(runs) = made {
                 return Ok(runs);
             }
-            if let Some(runs) = self.run_where_it_was_built(&changes, program, limit)? {
+            if let Some(runs) = self.repeat_warm(&changes, program, hash_seeds, limit)? {
                 return Ok(runs);
             }
+        }
+        if !self.runner.builds() {
+            return Ok([
+                self.run_now(&changes, program, one, limit)?,
+                self.run_now(&changes, program, two, limit)?,
+            ]);
         }
         let [first, second] = self.run_in_one_place(&changes, program, [one, two], limit)?;
         // The second run may have met what the first left behind: that is no second opinion.
@@ -368,7 +373,7 @@ impl Harness {
     pub fn repeat_early(&self, changes: &Changes, program: Program<'_>) -> Result<(), Error> {
         let changes = changes.against(&*self.base);
         if self.runner.builds()
-            && let Some(runs) = self.run_where_it_was_built(&changes, program, self.time_limit())?
+            && let Some(runs) = self.repeat_warm(&changes, program, [0; 2], self.time_limit())?
         {
             let key = memo::key(&changes, program, How::CHECK);
             self.repeats.lock().unwrap_or_else(PoisonError::into_inner).insert(key, runs);
@@ -376,19 +381,28 @@ impl Harness {
         Ok(())
     }
 
-    /// `None` where the warm run was not the first in its place, or these say anything else than it.
-    fn run_where_it_was_built(
+    /// Two more warm runs, in processes that were started with these hash seeds; where code is built, in the
+    /// place that [`run_warm`](Self::run_warm) built in, if its run was the first there. `None` where they
+    /// cannot be had, or say anything else than that one.
+    fn repeat_warm(
         &self,
         changes: &Changes,
         program: Program<'_>,
+        hash_seeds: [u32; 2],
         limit: Duration,
     ) -> Result<Option<[ScriptRun; 2]>, Error> {
-        let made = self.memo.get(&format!("{} warm", memo::key(changes, program, How::CHECK)));
-        let Some(made) = made.filter(|made| made.first) else { return Ok(None) };
-        let Some(one) = self.run_in_server(changes, program, limit)? else { return Ok(None) };
-        let Some(two) = self.run_in_server(changes, program, limit)? else { return Ok(None) };
-        let agree = made.verdicts == one.verdicts && made.verdicts == two.verdicts;
-        Ok(agree.then_some([one, two]))
+        let builds = self.runner.builds();
+        let made = self.memo.get(&keys(changes, program)[1]).filter(|made| made.first || !builds);
+        let Some(made) = made else { return Ok(None) };
+        let mut runs = Vec::new();
+        for hash_seed in hash_seeds {
+            let hash_seed = if builds { How::CHECK.hash_seed } else { hash_seed };
+            match self.run_in_server(changes, program, hash_seed, limit)? {
+                Some(run) if run.verdicts == made.verdicts => runs.push(run),
+                _ => return Ok(None),
+            }
+        }
+        Ok(runs.try_into().ok())
     }
 
     /// What all runs so far took.
@@ -406,4 +420,11 @@ impl Harness {
     fn note_spent(&self, note: impl FnOnce(&mut Spent)) {
         note(&mut self.spent.lock().unwrap_or_else(PoisonError::into_inner));
     }
+}
+
+/// What the memo calls a plain run of the checks, and a warm one.
+fn keys(changes: &Changes, program: Program<'_>) -> [String; 2] {
+    let plain = memo::key(changes, program, How::CHECK);
+    let warm = format!("{plain} warm");
+    [plain, warm]
 }

@@ -146,8 +146,10 @@ fn difference(
 
 /// The first state in which a test has two outcomes.
 fn of_states(fast: &Seen, plain: &Seen) -> Option<String> {
-    fast.states.iter().find_map(|(state, fast)| {
-        let plain = plain.states.get(state)?;
+    let restored = fast.restored.iter().map(|(state, fast)| (state, fast, &plain.restored));
+    let states = fast.states.iter().map(|(state, fast)| (state, fast, &plain.states));
+    states.chain(restored).find_map(|(state, fast, plain)| {
+        let plain = plain.get(state)?;
         disagreement(fast, plain, |_| true).map(|(id, many)| {
             format!(
                 "{state}, {id} is {} the fast way and {} plainly ({} in all)",
@@ -196,6 +198,7 @@ fn tests(many: usize) -> String {
 fn same(one: &Plain, other: &Plain) -> bool {
     one.report.failed_check == other.report.failed_check
         && one.report.seen.states == other.report.seen.states
+        && one.report.seen.restored == other.report.seen.restored
         && one.everything == other.everything
 }
 
@@ -226,7 +229,8 @@ mod tests {
 
     fn seen(states: &[(&str, &str)]) -> Seen {
         let states = states.iter().map(|(name, text)| ((*name).to_owned(), verdicts(text)));
-        Seen { states: states.collect(), original: Verdicts::default() }
+        let (restored, states) = states.partition(|(name, _)| name.ends_with("restored"));
+        Seen { states, restored, original: Verdicts::default() }
     }
 
     #[test]

@@ -48,6 +48,8 @@ pub(super) struct Seen {
     pub(super) original: Verdicts,
     /// Of each other state that the checks came to, by name.
     pub(super) states: BTreeMap<String, Verdicts>,
+    /// Of the bug's failing tests where one changed file is restored, by name.
+    pub(super) restored: BTreeMap<String, Verdicts>,
 }
 
 /// The runner's own script over the listed test files: a script and a parser may print what they like.
@@ -111,6 +113,46 @@ impl<'a> Case<'a> {
     /// where that may be and is possible.
     pub(super) fn run(&mut self, changes: &Changes) -> Result<Result<Verdicts, NoVerdict>, Error> {
         self.run_of(changes, self.program())
+    }
+
+    /// What they say of the bug's failing tests. Where fast ways serve, no others run, unless all were asked
+    /// before or it takes a build, which is dearer than tests.
+    pub(super) fn run_failing(
+        &mut self,
+        changes: &Changes,
+    ) -> Result<Result<Verdicts, NoVerdict>, Error> {
+        let known = self.harness.remembers(changes, self.program());
+        let alone = if known { None } else { self.script_of_failing() };
+        let run = match &alone {
+            Some(script) => {
+                let parser = &self.artifact.test_parser;
+                self.run_of(changes, Program { script, parser })?
+            }
+            None => self.run(changes)?,
+        };
+        let failing = |(id, _): &(&TestId, Outcome)| self.failing.contains(*id);
+        Ok(run.map(|said| said.iter().filter(failing).map(|(id, how)| (id.clone(), how)).collect()))
+    }
+
+    /// The runner's own script over the failing tests alone, where the artifact's is its own, too.
+    fn script_of_failing(&self) -> Option<Vec<u8>> {
+        let runner = self.harness.runner();
+        let fast = self.runs == Runs::Warm && !runner.builds();
+        if !fast || self.artifact.test_parser != runner.parser() {
+            return None;
+        }
+        let chosen = runner.own_script(&self.artifact.test_script)?;
+        let file_of = |id: &TestId| {
+            let name = id.split_once("::")?.0;
+            chosen.files.iter().find(|path| path.as_str() == name).cloned()
+        };
+        let files: Option<BTreeSet<RelPath>> = self.failing.iter().map(file_of).collect();
+        let files: Vec<RelPath> = files?.into_iter().collect();
+        let mut excluded: BTreeSet<TestId> = chosen.excluded.iter().cloned().collect();
+        let others = self.seen.original.iter().map(|(id, _)| id);
+        excluded.extend(others.filter(|id| !self.failing.contains(*id)).cloned());
+        excluded.retain(|id| file_of(id).is_none_or(|file| files.contains(&file)));
+        Some(runner.script(&files, &excluded.into_iter().collect::<Vec<_>>()))
     }
 
     /// The same of another script and parser.

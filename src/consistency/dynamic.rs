@@ -187,13 +187,13 @@ pub(super) fn inverse_mutation(case: &mut Case<'_>) -> Result<Finding, Error> {
             changes.restore(path);
         }
         let name = unit.first().map(ToString::to_string).unwrap_or_default();
-        let verdicts = match case.run(&changes)? {
+        let verdicts = match case.run_failing(&changes)? {
             Ok(verdicts) => verdicts,
             Err(problem) => {
                 return Ok(Err(format!("with only {name} restored: {problem}")));
             }
         };
-        case.seen.states.insert(format!("with only {name} restored"), verdicts.clone());
+        case.seen.restored.insert(format!("with only {name} restored"), verdicts.clone());
         let passing = case.failing.iter().filter(|id| verdicts.of(id) == Outcome::Passed).count();
         if passing == 0 {
             return Ok(Err(format!(

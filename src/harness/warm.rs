@@ -1,9 +1,10 @@
 //! Runs of our own script on trusted states in a process that has the test framework loaded already:
 //! the same log for a fraction of the time.
 //!
-//! A warm verdict alone accepts no bug: plain runs of the script in fresh sandboxes must agree with it, or,
-//! where a run only finds built what it would build itself, it must have been the first in its place, as a
-//! plain run is. Whatever keeps a warm run from being made leads to a plain one.
+//! One warm verdict alone accepts no bug: those of other processes, which were started with other hash seeds,
+//! must agree with it, and one bug in so many is audited by plain runs. Where a run only finds built what it
+//! would build itself, the first verdict must be of the first run in its place, as a plain run is. Whatever
+//! keeps a warm run from being made leads to a plain one.
 
 use super::script::{LOG, Raw};
 use super::{Error, Harness, How, NoVerdict, Program, ScriptRun};
@@ -11,10 +12,11 @@ use crate::runner::{Chosen, Served, Server};
 use crate::sandbox::{Cancel, Conversation, Reply};
 use crate::tree::Changes;
 use crate::verdict::{Outcome, Verdicts};
+use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Processes at once; a run that finds all of them busy is made plainly.
+/// Processes of one hash seed at once; a run that finds all of them busy is made plainly.
 const SERVERS: usize = 2;
 /// Runs of one process: what its forks share (addresses, for one) must not be shared for ever.
 const RUNS: u32 = 200;
@@ -31,8 +33,8 @@ pub(super) struct Warm(Mutex<State>);
 #[derive(Default)]
 struct State {
     idle: Vec<Process>,
-    /// Idle or in use.
-    alive: usize,
+    /// Idle or in use, by hash seed.
+    alive: BTreeMap<u32, usize>,
     failures: u32,
     soiled: u32,
 }
@@ -40,6 +42,7 @@ struct State {
 /// A live server in a sandbox of its own.
 struct Process {
     conversation: Conversation,
+    hash_seed: u32,
     born: Instant,
     runs: u32,
     /// What its replies told; the first part of it nobody has been charged for yet.
@@ -65,6 +68,7 @@ impl Harness {
         &self,
         changes: &Changes,
         program: Program<'_>,
+        hash_seed: u32,
         limit: Duration,
     ) -> Result<Option<ScriptRun>, Error> {
         // The caches hold the original built: a place where a bug was built would build it again, and
@@ -73,20 +77,20 @@ impl Harness {
             return Ok(None);
         }
         let Some(chosen) = self.chosen(changes, program) else { return Ok(None) };
-        let Some(mut process) = self.process()? else { return Ok(None) };
+        let Some(mut process) = self.process(hash_seed)? else { return Ok(None) };
         let slot = self.slots.take();
         let started = Instant::now();
         let served = self.serve(&mut process, changes, &chosen, limit);
         let wall = started.elapsed();
         drop(slot);
         if self.cancel.is_cancelled() {
-            self.warm.gone(|_| ());
+            self.warm.gone(hash_seed, |_| ());
             return Err(Error::Cancelled);
         }
         let (log, served) = match served {
             Ok(served) => served,
             Err(failure) => {
-                self.lament(failure);
+                self.lament(hash_seed, failure);
                 return Ok(None);
             }
         };
@@ -158,10 +162,10 @@ impl Harness {
     }
 
     /// A process is no more, or never was.
-    fn lament(&self, Failure { reason, cpu, counts }: Failure) {
+    fn lament(&self, hash_seed: u32, Failure { reason, cpu, counts }: Failure) {
         tracing::debug!(reason, "no warm run");
         self.note_spent(|spent| spent.cpu += cpu);
-        self.warm.gone(|state| state.failures += u32::from(counts));
+        self.warm.gone(hash_seed, |state| state.failures += u32::from(counts));
     }
 
     /// What the program runs, if a warm run of it is one and the same.
@@ -174,25 +178,25 @@ impl Harness {
     }
 
     /// A process that is free, or a new one. `None`: none is to be had now.
-    fn process(&self) -> Result<Option<Process>, Error> {
+    fn process(&self, hash_seed: u32) -> Result<Option<Process>, Error> {
         let Some(program) = self.runner.server() else { return Ok(None) };
-        match self.warm.take() {
+        match self.warm.take(hash_seed) {
             Place::None => Ok(None),
             Place::Process(process) => Ok(Some(*process)),
-            Place::Free => match self.start(program) {
+            Place::Free => match self.start(program, hash_seed) {
                 Ok(process) => Ok(Some(process)),
                 Err(failure) => {
-                    self.lament(failure);
+                    self.lament(hash_seed, failure);
                     if self.cancel.is_cancelled() { Err(Error::Cancelled) } else { Ok(None) }
                 }
             },
         }
     }
 
-    fn start(&self, program: Server) -> Result<Process, Failure> {
+    fn start(&self, program: Server, hash_seed: u32) -> Result<Process, Failure> {
         let mounts = self.caches.for_checks().map_err(|error| Failure::of(&error))?;
         let view = self.view(Changes::new(), mounts);
-        let mut step = self.script_step(&[], How::CHECK, AGE * 2);
+        let mut step = self.script_step(&[], How { hash_seed, ..How::CHECK }, AGE * 2);
         step.argv = program.argv;
         step.env.extend(program.env);
         step.files = program.files;
@@ -200,6 +204,7 @@ impl Harness {
         self.spend(Duration::ZERO);
         let mut process = Process {
             conversation: session.converse(&step).map_err(|error| Failure::of(&error))?,
+            hash_seed,
             born: Instant::now(),
             runs: 0,
             told: Duration::ZERO,
@@ -246,22 +251,35 @@ impl Process {
     }
 }
 
+impl State {
+    /// A process of this hash seed is no more.
+    fn ended(&mut self, hash_seed: u32) {
+        if let Some(alive) = self.alive.get_mut(&hash_seed) {
+            *alive -= 1;
+        }
+    }
+}
+
 impl Warm {
     fn state(&self) -> std::sync::MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn take(&self) -> Place {
+    fn take(&self, hash_seed: u32) -> Place {
         let mut state = self.state();
         if state.failures >= TRIES || state.soiled >= TRIES {
             return Place::None;
         }
         let old: Vec<_> = state.idle.extract_if(.., |process| process.is_old()).collect();
-        state.alive -= old.len();
-        let place = if let Some(process) = state.idle.pop() {
-            Place::Process(Box::new(process))
-        } else if state.alive < SERVERS {
-            state.alive += 1;
+        for process in &old {
+            state.ended(process.hash_seed);
+        }
+        let idle = state.idle.iter().rposition(|process| process.hash_seed == hash_seed);
+        let alive = state.alive.entry(hash_seed).or_default();
+        let place = if let Some(at) = idle {
+            Place::Process(Box::new(state.idle.remove(at)))
+        } else if *alive < SERVERS {
+            *alive += 1;
             Place::Free
         } else {
             Place::None
@@ -276,15 +294,17 @@ impl Warm {
     pub(super) fn leave(&self) {
         let mut state = self.state();
         let idle = std::mem::take(&mut state.idle);
-        state.alive -= idle.len();
+        for process in &idle {
+            state.ended(process.hash_seed);
+        }
         drop(state);
         drop(idle);
     }
 
     /// A process is no more.
-    fn gone(&self, note: impl FnOnce(&mut State)) {
+    fn gone(&self, hash_seed: u32, note: impl FnOnce(&mut State)) {
         let mut state = self.state();
-        state.alive -= 1;
+        state.ended(hash_seed);
         note(&mut state);
     }
 
@@ -301,7 +321,7 @@ impl Warm {
             state.soiled = 0;
             state.idle.push(process);
         } else {
-            state.alive -= 1;
+            state.ended(process.hash_seed);
             drop(state);
             drop(process);
         }

@@ -49,7 +49,7 @@ fn a_real_bug_passes_all_nine_checks() {
 }
 
 #[test]
-fn plain_runs_vouch_for_what_warm_ones_said() {
+fn processes_of_three_hash_seeds_vouch_for_a_bug() {
     let bench = bench("well_tested");
     let (bug, weakened) = discount(&bench);
     let artifact = bench.artifact(&bug, &weakened, &TESTS);
@@ -62,7 +62,7 @@ fn plain_runs_vouch_for_what_warm_ones_said() {
     assert_eq!(report.audited, Audited::No);
     let spent = bench.harness.spent();
     // Original, bug, weakened; the bug twice again.
-    assert_eq!((spent.warm - before.warm, spent.runs - before.runs), (3, 5));
+    assert_eq!((spent.warm - before.warm, spent.runs - before.runs), (5, 5));
 }
 
 #[test]
@@ -75,16 +75,24 @@ fn an_artifact_from_elsewhere_meets_no_warm_process() {
 }
 
 #[test]
-fn a_bug_that_only_a_warm_process_shows_is_not_stable() {
+fn a_bug_that_another_hash_seed_does_not_show_is_not_stable() {
+    let bench = bench("well_tested");
+    let (_, weakened) = discount(&bench);
+    let there = "percent > 100 - (__import__('os').environ['PYTHONHASHSEED'] != '2')";
+    let bug = bench.edit(&Changes::new(), PRICE, "percent > 100", there);
+    let artifact = bench.artifact(&bug, &weakened, &TESTS);
+    let (minima, seed) = (Minima::default(), seed(&artifact, false));
+    let report = consistency::check_injected(&bench.harness, &artifact, &minima, seed).unwrap();
+    assert_eq!(report.failed_check, Some(Check::Stability), "{report:#?}");
+}
+
+#[test]
+fn a_bug_that_only_a_warm_process_shows_is_found_by_the_audit() {
     let bench = bench("well_tested");
     let (_, weakened) = discount(&bench);
     let there = "percent > 100 - __import__('os').path.exists('/tmp/ssr/server')";
     let bug = bench.edit(&Changes::new(), PRICE, "percent > 100", there);
     let artifact = bench.artifact(&bug, &weakened, &TESTS);
-    let minima = Minima::default();
-    let fast = seed(&artifact, false);
-    let report = consistency::check_injected(&bench.harness, &artifact, &minima, fast).unwrap();
-    assert_eq!(report.failed_check, Some(Check::Stability), "{report:#?}");
     let difference = "with the bug, tests/test_price.py::TestPrice::test_discount is failed the fast way and \
                       passed plainly (1 test in all)";
     let report = audited(&bench, &artifact, Audited::Differs);
@@ -118,7 +126,7 @@ fn an_audit_runs_everything_plainly_again() {
     let spent = bench.harness.spent();
     // Beside the five of a bug that is not audited: original, bug, weakened, restored, the bug twice again, the
     // whole suite.
-    assert_eq!((spent.warm - before.warm, spent.runs - before.runs), (3, 12));
+    assert_eq!((spent.warm - before.warm, spent.runs - before.runs), (5, 12));
 }
 
 /// `pkg.act` is run by a test that imports it, and by one that starts a process which nobody follows.
