@@ -1,6 +1,7 @@
 //! Whether the fast ways say what plain runs say: single edits drawn by seed, each told by a run in a process
 //! that is there already, of the test files chosen by what they reach, and by a plain run of the whole
-//! suite.
+//! suite. A test that passes in the whole suite and fails among the chosen files, both on the original, hangs
+//! on its neighbours: no bug's script holds it, and it is left out here, too.
 //!
 //! `cargo bench --bench verdicts -- REPO [EDITS] [SEED]`, e.g.
 //! `VIRTUAL_ENV=/path/to/venv cargo bench --bench verdicts -- boltons-26.2.0 25`. Ends with 1 where they
@@ -69,7 +70,7 @@ fn compare(repo: &Path, scratch: &Path, edits: u64, seed: u64) -> anyhow::Result
             (Some(fast), Some(plain)) if fast == plain => noticed += usize::from(!fast.is_empty()),
             (None, None) => silent += 1,
             // Tests that plain runs do not judge the same twice say nothing of the ways.
-            _ if plainly(&harness, &changes)?.0 != told.plain => {
+            _ if told_again(&harness, &changes, &file.told_by(place))? != told.plain => {
                 unstable += 1;
                 println!("not counted, plain runs of it differ: {}", file.describe(place));
             }
@@ -138,6 +139,12 @@ fn told(harness: &Harness, changes: &Changes, files: &BTreeSet<RelPath>) -> anyh
         .filter(|id| baseline.passing.contains(id))
         .collect();
     let run = harness.run_warm(changes, program, None)?;
+    let is_chosen = |id: &TestId| {
+        let file = id.split_once("::").map_or("", |(file, _)| file);
+        files.iter().any(|path| path.as_str() == file)
+    };
+    let judged = |id: &TestId| own.contains(id) || !is_chosen(id);
+    let plain = plain.map(|ids| ids.into_iter().filter(judged).collect());
     Ok(Told {
         fast: run.verdicts.ok().map(|verdicts| not_passing(&verdicts, &own)),
         plain,
@@ -145,6 +152,15 @@ fn told(harness: &Harness, changes: &Changes, files: &BTreeSet<RelPath>) -> anyh
         plain_cpu,
         files,
     })
+}
+
+/// What another plain run says of the same.
+fn told_again(
+    harness: &Harness,
+    changes: &Changes,
+    files: &BTreeSet<RelPath>,
+) -> anyhow::Result<Option<BTreeSet<TestId>>> {
+    Ok(told(harness, changes, files)?.plain)
 }
 
 /// What the whole suite says.

@@ -4,7 +4,10 @@
 mod artifact_argument;
 mod call;
 mod check_artifact;
+mod grade_patch;
 mod inject_bug;
+mod job;
+mod replay_bug;
 mod repository_argument;
 mod run_parser;
 mod schema;
@@ -13,7 +16,10 @@ mod server;
 mod solve;
 mod stdio;
 mod tool;
+mod train_step;
+mod unnoticed_edits;
 mod workspace_status;
+mod wrong_book;
 
 use crate::session::Session;
 use anyhow::Context;

@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 /// How strongly a run was isolated, strongest first; written in every result.
@@ -281,12 +281,20 @@ pub fn is_running(process: u32) -> bool {
     Path::new("/proc").join(process.to_string()).exists()
 }
 
-/// Removes the directories `<prefix><process id>` in `dir` that processes which are gone had begun.
-/// One that cannot be removed costs its space and nothing else.
+/// A name for a directory that this process begins to make, and that nobody else makes: `<prefix><process
+/// id>-<number>`. [`sweep_begun`] removes it once the process is gone.
+pub fn begun(prefix: &str) -> String {
+    static NUMBER: AtomicU64 = AtomicU64::new(0);
+    format!("{prefix}{}-{}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed))
+}
+
+/// Removes the directories in `dir` that processes which are gone had begun. One that cannot be removed
+/// costs its space and nothing else.
 pub fn sweep_begun(dir: &Path, prefix: &str) {
     for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
         let name = entry.file_name();
-        let process = name.to_str().and_then(|name| name.strip_prefix(prefix)?.parse().ok());
+        let rest = name.to_str().and_then(|name| name.strip_prefix(prefix));
+        let process = rest.and_then(|rest| rest.split('-').next()?.parse().ok());
         if process.is_some_and(|process| !is_running(process)) {
             std::fs::remove_dir_all(entry.path()).unwrap_or_default();
         }

@@ -13,6 +13,8 @@ mod grade;
 mod history;
 mod inject;
 mod job;
+mod jobs;
+mod lock;
 mod open;
 mod parse;
 mod place;
@@ -39,6 +41,7 @@ pub use game::Game;
 pub use grade::{GradeAnswer, GradeRequest};
 pub use inject::{InjectAnswer, InjectRequest};
 pub use job::{Event, Job};
+pub use jobs::{JobLine, JobRequest, State, Work};
 pub use open::{Repository, time_limit};
 pub use parse::{ParseAnswer, ParseRequest};
 pub use play::{DEFAULT_SECOND_ORDER, PlayRequest};
@@ -71,11 +74,13 @@ pub struct Session {
     config: Config,
     /// The one that was found to work, probed once a process.
     sandbox: OnceLock<Sandbox>,
+    /// The jobs that this process works on.
+    working: jobs::Working,
 }
 
 impl Session {
     pub fn new(config: Config) -> Self {
-        Self { config, sandbox: OnceLock::new() }
+        Self { config, sandbox: OnceLock::new(), working: jobs::Working::default() }
     }
 
     pub fn config(&self) -> &Config {

@@ -18,7 +18,7 @@ use std::sync::Mutex;
 /// Copies for solvers that are kept on disk.
 const KEPT: usize = 128;
 
-/// What is being made, by the process whose id follows.
+/// What is being made.
 const FILLING: &str = "filling-";
 const COPYING: &str = "copying-";
 
@@ -33,6 +33,8 @@ pub(super) struct Caches {
     /// Where the tree appears inside.
     root: PathBuf,
     owner: Option<(u32, u32)>,
+    /// Where they are while they are filled.
+    filling: PathBuf,
     /// Serialises the making of copies.
     making: Mutex<()>,
 }
@@ -47,7 +49,8 @@ impl Caches {
         fs::create_dir_all(&dir).map_err(Error::io("make the cache directory", &dir))?;
         sandbox::sweep_begun(&dir, FILLING);
         sandbox::sweep_begun(&dir, COPYING);
-        Ok(Self { dir, targets, root, owner, making: Mutex::new(()) })
+        let filling = dir.join(sandbox::begun(FILLING));
+        Ok(Self { dir, targets, root, owner, filling, making: Mutex::new(()) })
     }
 
     /// Whether the caches were filled.
@@ -57,9 +60,8 @@ impl Caches {
 
     /// Mounts for the run that fills the caches; [`Caches::filled`] makes them count.
     pub(super) fn filling(&self) -> Result<Vec<Mount>, Error> {
-        let fresh = self.dir.join(format!("{FILLING}{}", std::process::id()));
-        remove(&fresh)?;
-        self.mounts(&fresh, Access::Persistent)
+        remove(&self.filling)?;
+        self.mounts(&self.filling, Access::Persistent)
     }
 
     /// Refuses caches that were filled where the disk is full by now: they may be cut short.
@@ -68,17 +70,16 @@ impl Caches {
             .map_err(|error| Error::io("ask for the space at", &self.dir)(error.into()))?;
         // Network file systems that do not know say 0 blocks in all.
         if found.f_blocks > 0 && found.f_bavail.saturating_mul(found.f_frsize) < ROOM {
-            remove(&self.dir.join(format!("{FILLING}{}", std::process::id())))?;
+            remove(&self.filling)?;
             return Err(Error::DiskFull { path: self.dir.clone() });
         }
         Ok(())
     }
 
     pub(super) fn filled(&self) -> Result<(), Error> {
-        let fresh = self.dir.join(format!("{FILLING}{}", std::process::id()));
         let warm = self.dir.join("warm");
-        match fs::rename(&fresh, &warm) {
-            Err(_) if warm.is_dir() => remove(&fresh),
+        match fs::rename(&self.filling, &warm) {
+            Err(_) if warm.is_dir() => remove(&self.filling),
             other => other.map_err(Error::io("keep the warm caches at", &warm)),
         }
     }
@@ -131,7 +132,7 @@ impl Caches {
         let parent = self.dir.join("solver");
         fs::create_dir_all(&parent).map_err(Error::io("make", &parent))?;
         prune(&parent)?;
-        let fresh = self.dir.join(format!("{COPYING}{}", std::process::id()));
+        let fresh = self.dir.join(sandbox::begun(COPYING));
         remove(&fresh)?;
         for index in 0..self.targets.len() {
             let from = self.dir.join("warm").join(index.to_string());

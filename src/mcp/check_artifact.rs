@@ -36,7 +36,7 @@ pub(super) fn entry() -> Entry {
                       seconds to minutes.",
         effect: Effect::Reads,
     };
-    Entry::new(&notice, run)
+    Entry::job(&notice, run)
 }
 
 fn run(session: &Session, arguments: Arguments, job: &Job) -> Result<CheckAnswer, Error> {

@@ -47,7 +47,7 @@ pub(super) fn entry() -> Entry {
                       repository itself is never changed. Runs its tests: seconds to minutes.",
         effect: Effect::Adds,
     };
-    Entry::new(&notice, run)
+    Entry::job(&notice, run)
 }
 
 fn run(session: &Session, arguments: Arguments, job: &Job) -> Result<InjectAnswer, Error> {

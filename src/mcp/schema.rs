@@ -1,5 +1,7 @@
 //! JSON schemas that every client takes: flat, without references, closed objects.
 
+use super::tool::LONGEST_WAIT;
+use crate::session::JobLine;
 use rmcp::model::JsonObject;
 use schemars::JsonSchema;
 use schemars::generate::{Contract, SchemaSettings};
@@ -16,6 +18,38 @@ pub(super) fn input<T: JsonSchema>() -> Arc<JsonObject> {
         }
     }
     schema.insert("additionalProperties".to_owned(), json!(false));
+    Arc::new(schema)
+}
+
+/// The same for a tool whose work is a job.
+pub(super) fn job_input<T: JsonSchema>() -> Arc<JsonObject> {
+    let mut schema = (*input::<T>()).clone();
+    if let Some(Value::Object(properties)) = schema.get_mut("properties") {
+        properties.insert(
+            "wait_s".to_owned(),
+            json!({
+                "type": "number",
+                "minimum": 0,
+                "maximum": LONGEST_WAIT,
+                "description": "Seconds to wait for the answer before the job's id is all that comes back. \
+                                Default: 0."
+            }),
+        );
+    }
+    Arc::new(schema)
+}
+
+/// A job whose answer is a `T`.
+pub(super) fn job_output<T: JsonSchema>() -> Arc<JsonObject> {
+    let mut schema = (*output::<JobLine>()).clone();
+    let mut answer = generate::<T>(Contract::Serialize);
+    answer.insert("type".to_owned(), json!(["object", "null"]));
+    answer.insert("description".to_owned(), json!("The answer; null until the job is done."));
+    if let Some(Value::Object(properties)) = schema.get_mut("properties") {
+        properties.insert("result".to_owned(), Value::Object(answer));
+        let next = "What to call for the answer, where it is not here.";
+        properties.insert("next".to_owned(), json!({ "type": "string", "description": next }));
+    }
     Arc::new(schema)
 }
 

@@ -2,8 +2,11 @@
 
 use super::call;
 use super::tool::Entry;
-use super::{check_artifact, inject_bug, run_parser, score_reward, solve, workspace_status};
-use crate::session::Session;
+use super::{
+    check_artifact, grade_patch, inject_bug, job, replay_bug, run_parser, score_reward, solve,
+    train_step, unnoticed_edits, workspace_status, wrong_book,
+};
+use crate::session::{Error, Session};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, Implementation, ListToolsResult,
     PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
@@ -14,13 +17,15 @@ use std::sync::Arc;
 
 const INSTRUCTIONS: &str = "Self-play on the repository of the working directory: inject_bug makes a \
 bug that is proven real and hidden by weakened tests (in a copy; the repository is never changed), \
-check_artifact proves an artifact, solve attempts repairs, score_reward gives both roles' rewards. \
-Runs take from seconds to minutes.";
+check_artifact proves an artifact, solve attempts repairs, grade_patch judges yours, score_reward gives both \
+roles' rewards. What takes seconds to minutes answers with a job's id; the tool job waits for its answer.";
 
 #[derive(Clone)]
 pub(super) struct Server {
     session: Arc<Session>,
     entries: Arc<Vec<Entry>>,
+    /// The tool `job`, which knows the others: it begins their interrupted jobs again.
+    job: Arc<Entry>,
 }
 
 impl Server {
@@ -29,11 +34,28 @@ impl Server {
             inject_bug::entry(),
             check_artifact::entry(),
             solve::entry(),
+            grade_patch::entry(),
             run_parser::entry(),
             score_reward::entry(),
+            train_step::entry(),
+            wrong_book::entry(),
+            replay_bug::entry(),
+            unnoticed_edits::entry(),
             workspace_status::entry(),
         ];
-        Self { session: Arc::new(session), entries: Arc::new(entries) }
+        let entries = Arc::new(entries);
+        let job = Arc::new(job::entry(Arc::clone(&entries)));
+        Self { session: Arc::new(session), entries, job }
+    }
+}
+
+impl Server {
+    fn entry(&self, name: &str) -> Option<&Entry> {
+        self.all().find(|entry| entry.tool.name == name)
+    }
+
+    fn all(&self) -> impl Iterator<Item = &Entry> {
+        self.entries.iter().chain([&*self.job])
     }
 }
 
@@ -53,12 +75,12 @@ impl ServerHandler for Server {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let tools = self.entries.iter().map(|entry| entry.tool.clone()).collect();
+        let tools = self.all().map(|entry| entry.tool.clone()).collect();
         Ok(ListToolsResult::with_all_items(tools))
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        self.entries.iter().find(|entry| entry.tool.name == name).map(|entry| entry.tool.clone())
+        self.entry(name).map(|entry| entry.tool.clone())
     }
 
     async fn call_tool(
@@ -66,14 +88,17 @@ impl ServerHandler for Server {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let Some(index) = self.entries.iter().position(|entry| entry.tool.name == request.name)
-        else {
+        if self.entry(&request.name).is_none() {
             let text = format!("there is no tool {:?}; tools/list names them", request.name);
             return Err(ErrorData::invalid_params(text, None));
-        };
-        let (session, entries) = (self.session.clone(), self.entries.clone());
-        let arguments = request.arguments.unwrap_or_default();
-        let result = call::run(context, move |job| (entries[index].run)(&session, arguments, job));
+        }
+        let server = self.clone();
+        let result = call::run(context, move |job| {
+            let arguments = request.arguments.unwrap_or_default();
+            let entry =
+                server.entry(&request.name).ok_or_else(|| Error::Usage("no such tool".into()))?;
+            entry.call(&server.session, arguments, job)
+        });
         Ok(result.await.into())
     }
 }

@@ -31,7 +31,7 @@ pub(super) fn entry() -> Entry {
                       seconds to minutes.",
         effect: Effect::Adds,
     };
-    Entry::new(&notice, run)
+    Entry::job(&notice, run)
 }
 
 fn run(session: &Session, arguments: Arguments, job: &Job) -> Result<SolveAnswer, Error> {

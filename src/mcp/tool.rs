@@ -1,18 +1,36 @@
 //! What a tool is: how it is announced, and the verb it calls.
 
+use super::repository_argument::RepositoryArguments;
 use super::schema;
-use crate::session::{Error, Job, Session};
+use crate::config;
+use crate::session::{Error, Job, JobLine, JobRequest, Session, State, Work};
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
+use std::sync::Arc;
+use std::time::Duration;
 
-type Run = Box<dyn Fn(&Session, JsonObject, &Job) -> Result<Value, Error> + Send + Sync>;
+/// Longest that a call waits, seconds: clients give up after a minute, and progress does not move that.
+pub(super) const LONGEST_WAIT: f64 = 50.0;
+
+/// What is wrong with a call shows in a moment, and is its answer.
+const AT_ONCE: Duration = Duration::from_millis(300);
+
+type Now = Box<dyn Fn(&Arc<Session>, JsonObject, &Job) -> Result<Value, Error> + Send + Sync>;
+type Later = Arc<dyn Fn(JsonObject) -> Result<Work, Error> + Send + Sync>;
 
 pub(super) struct Entry {
     pub(super) tool: Tool,
-    pub(super) run: Run,
+    run: Run,
+}
+
+enum Run {
+    /// Answers in a moment.
+    Now(Now),
+    /// May take minutes: a job. Makes its work of the arguments.
+    Later(Later),
 }
 
 /// What a tool does to the world, as the protocol's hints say it. No tool destroys anything or
@@ -34,7 +52,7 @@ pub(super) struct Notice {
 }
 
 impl Entry {
-    /// `I` is decoded from the arguments, `O` encoded as the answer.
+    /// A tool that answers in a moment. `I` is decoded from the arguments, `O` encoded as the answer.
     pub(super) fn new<I, O>(
         notice: &Notice,
         verb: fn(&Session, I, &Job) -> Result<O, Error>,
@@ -43,28 +61,143 @@ impl Entry {
         I: DeserializeOwned + JsonSchema + 'static,
         O: Serialize + JsonSchema + 'static,
     {
-        let reads = matches!(notice.effect, Effect::Reads);
-        let annotations = ToolAnnotations::with_title(notice.title)
+        Self::with(notice, move |session, input, job| verb(session, input, job))
+    }
+
+    /// The same of a verb that begins work which outlives the call.
+    pub(super) fn with<I, O>(
+        notice: &Notice,
+        verb: impl Fn(&Arc<Session>, I, &Job) -> Result<O, Error> + Send + Sync + 'static,
+    ) -> Self
+    where
+        I: DeserializeOwned + JsonSchema + 'static,
+        O: Serialize + JsonSchema + 'static,
+    {
+        let run = move |session: &Arc<Session>, arguments: JsonObject, job: &Job| {
+            encode(verb(session, decode(arguments)?, job)?)
+        };
+        let tool = notice.tool(schema::input::<I>(), schema::output::<O>());
+        Self { tool, run: Run::Now(Box::new(run)) }
+    }
+
+    /// A tool whose work is a job: the call answers with the job's id, and with the answer if it is there
+    /// within `wait_s`.
+    pub(super) fn job<I, O>(
+        notice: &Notice,
+        verb: fn(&Session, I, &Job) -> Result<O, Error>,
+    ) -> Self
+    where
+        I: DeserializeOwned + JsonSchema + Send + 'static,
+        O: Serialize + JsonSchema + 'static,
+    {
+        let later = move |arguments: JsonObject| {
+            let input: I = decode(arguments)?;
+            let work = move |session: &Session, job: &Job| encode(verb(session, input, job)?);
+            Ok(Box::new(work) as Work)
+        };
+        let tool = notice.tool(schema::job_input::<I>(), schema::job_output::<O>());
+        Self { tool, run: Run::Later(Arc::new(later)) }
+    }
+
+    /// Answers a call.
+    pub(super) fn call(
+        &self,
+        session: &Arc<Session>,
+        arguments: JsonObject,
+        job: &Job,
+    ) -> Result<Value, Error> {
+        let (arguments, notes) = split(&self.tool.input_schema, arguments);
+        let answer = match &self.run {
+            Run::Now(run) => run(session, arguments, job)?,
+            Run::Later(later) => self.begin(later, session, arguments, job)?,
+        };
+        Ok(with_notes(answer, &notes))
+    }
+
+    /// The work of an interrupted job; `None` for tools that answer in a moment.
+    pub(super) fn work(&self, arguments: Value) -> Option<Result<Work, Error>> {
+        let Run::Later(later) = &self.run else { return None };
+        Some(decode_object(arguments).and_then(|arguments| later(arguments)))
+    }
+
+    fn begin(
+        &self,
+        later: &Later,
+        session: &Arc<Session>,
+        mut arguments: JsonObject,
+        job: &Job,
+    ) -> Result<Value, Error> {
+        let wait = wait(arguments.remove("wait_s"), 0.0)?;
+        let given = Value::Object(arguments.clone());
+        let seeded = self.tool.input_schema.get("properties").and_then(|all| all.get("seed"));
+        if seeded.is_some() && !arguments.contains_key("seed") {
+            arguments.insert("seed".to_owned(), json!(config::seed_from_clock()));
+        }
+        let repository = decode::<RepositoryArguments>(arguments.clone())?.repository()?;
+        let work = later(arguments.clone())?;
+        let request = JobRequest {
+            repository: repository.clone(),
+            tool: self.tool.name.to_string(),
+            given,
+            arguments: Value::Object(arguments),
+        };
+        let begun = session.begin_job(request, work)?;
+        let line = session.wait_for_job(&repository, &begun.job, wait.max(AT_ONCE), job)?;
+        match line.error {
+            Some(error) => Err(Error::Usage(error)),
+            None => told(line),
+        }
+    }
+}
+
+/// What to call for a job's answer.
+pub(super) fn next(id: &str) -> String {
+    format!("call the tool job with job = {id}: it waits for the answer")
+}
+
+/// A job as the caller is told of it.
+fn told(line: JobLine) -> Result<Value, Error> {
+    let next = matches!(line.state, State::Running).then(|| next(&line.job));
+    let mut answer = encode(line)?;
+    if let (Value::Object(answer), Some(next)) = (&mut answer, next) {
+        answer.insert("next".to_owned(), json!(next));
+    }
+    Ok(answer)
+}
+
+/// Reads how long a call is to wait.
+pub(super) fn wait(argument: Option<Value>, default: f64) -> Result<Duration, Error> {
+    let seconds = argument.map_or(Some(default), |value| value.as_f64());
+    match seconds {
+        Some(seconds) if seconds >= 0.0 => Ok(Duration::from_secs_f64(seconds.min(LONGEST_WAIT))),
+        _ => Err(Error::Usage("wait_s is a number of seconds, from 0".to_owned())),
+    }
+}
+
+fn decode<I: DeserializeOwned>(arguments: JsonObject) -> Result<I, Error> {
+    serde_json::from_value(Value::Object(arguments)).map_err(|error| Error::Usage(misfit(&error)))
+}
+
+fn decode_object(arguments: Value) -> Result<JsonObject, Error> {
+    serde_json::from_value(arguments).map_err(|error| Error::Harness(error.into()))
+}
+
+fn encode(answer: impl Serialize) -> Result<Value, Error> {
+    serde_json::to_value(answer).map_err(|error| Error::Harness(error.into()))
+}
+
+impl Notice {
+    fn tool(&self, input: Arc<JsonObject>, output: Arc<JsonObject>) -> Tool {
+        let reads = matches!(self.effect, Effect::Reads);
+        let annotations = ToolAnnotations::with_title(self.title)
             .read_only(reads)
             .destructive(false)
             .idempotent(reads)
             .open_world(false);
-        let input = schema::input::<I>();
-        let known = input.clone();
-        let tool = Tool::new(notice.name, notice.description, input)
-            .with_title(notice.title)
-            .with_raw_output_schema(schema::output::<O>())
-            .with_annotations(annotations);
-        let run = move |session: &Session, arguments: JsonObject, job: &Job| {
-            let (arguments, notes) = split(&known, arguments);
-            let input: I = serde_json::from_value(Value::Object(arguments))
-                .map_err(|error| Error::Usage(misfit(&error)))?;
-            let answer = verb(session, input, job)?;
-            let answer =
-                serde_json::to_value(answer).map_err(|error| Error::Harness(error.into()))?;
-            Ok(with_notes(answer, &notes))
-        };
-        Self { tool, run: Box::new(run) }
+        Tool::new(self.name, self.description, input)
+            .with_title(self.title)
+            .with_raw_output_schema(output)
+            .with_annotations(annotations)
     }
 }
 

@@ -4,14 +4,13 @@
 //! of its file, which the system lets go however the process ends: an open run that is not locked was
 //! interrupted.
 
+use super::lock::{cannot, locked, remove};
 use super::record::{Record, now};
 use super::{Error, open::create_private};
 use crate::store::{Run, RunState};
 use crate::tree::hex;
 use sha2::{Digest, Sha256};
-use std::fs::{self, File, OpenOptions};
-use std::io;
-use std::os::unix::fs::MetadataExt;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -134,25 +133,6 @@ impl Hold {
     }
 }
 
-/// Opens and locks a run's file; `None` where another process holds it, or did so and removed it.
-fn locked(dir: &Path, id: &str) -> Result<Option<(PathBuf, File)>, Error> {
-    let path = dir.join(format!("{id}.lock"));
-    let attempt = || -> io::Result<Option<File>> {
-        let file =
-            OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path)?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(fs::TryLockError::WouldBlock) => return Ok(None),
-            Err(fs::TryLockError::Error(error)) => return Err(error),
-        }
-        let ours = file.metadata()?;
-        let there = path.metadata().is_ok_and(|there| there.ino() == ours.ino());
-        Ok(there.then_some(file))
-    };
-    let file = attempt().map_err(|error| cannot(&path, &error))?;
-    Ok(file.map(|file| (path, file)))
-}
-
 fn lock_new(state: &Path, dir: &Path, seed: u64) -> Result<(String, PathBuf, File), Error> {
     loop {
         let id = new_id(state, seed);
@@ -176,21 +156,6 @@ fn sweep(record: &Record, dir: &Path) -> Result<(), Error> {
         }
     }
     Ok(())
-}
-
-fn remove(path: &Path) -> Result<(), Error> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(cannot(path, &error)),
-        _ => Ok(()),
-    }
-}
-
-fn cannot(path: &Path, error: &io::Error) -> Error {
-    Error::harness(anyhow::anyhow!(
-        "the lock of a run, {}, cannot be used ({error}); check the permissions of its directory or \
-         choose another state directory",
-        path.display()
-    ))
 }
 
 /// Twelve digits that no other run has, in whatever state directory: rows of several repositories may

@@ -16,7 +16,7 @@ const APPLICATION: i64 = 0x5353_524d;
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Each takes the schema from its index to the next. Never edited once released, only added to.
-pub(super) const MIGRATIONS: [&str; 4] = [FIRST, WRONG_BOOK_AND_RUNS, EDITS, DIFFERENCES];
+pub(super) const MIGRATIONS: [&str; 5] = [FIRST, WRONG_BOOK_AND_RUNS, EDITS, DIFFERENCES, JOBS];
 
 const FIRST: &str = "
     CREATE TABLE artifacts (
@@ -154,6 +154,22 @@ const DIFFERENCES: &str = "
         artifact TEXT NOT NULL,
         found TEXT NOT NULL
     ) STRICT;
+";
+
+const JOBS: &str = "
+    CREATE TABLE jobs (
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        id TEXT NOT NULL UNIQUE,
+        key TEXT NOT NULL,
+        tool TEXT NOT NULL,
+        arguments TEXT NOT NULL,
+        state TEXT NOT NULL,
+        progress TEXT NOT NULL,
+        begun INTEGER NOT NULL,
+        ended INTEGER,
+        outcome TEXT
+    ) STRICT;
+    CREATE UNIQUE INDEX open_jobs_by_key ON jobs (key) WHERE state = 'open';
 ";
 
 /// Opens or makes the database; the second value is where a damaged one was moved.

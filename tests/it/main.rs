@@ -25,6 +25,7 @@ mod grading;
 mod grammars;
 mod history;
 mod injector;
+mod jobs;
 mod killed;
 mod leaks;
 mod mcp;

@@ -16,16 +16,17 @@ const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A server and the two ends of its pipe. Dropping it closes the pipe and wants a clean exit with
 /// nothing left unread.
-struct Client<'a> {
+pub(crate) struct Client<'a> {
     /// Lives as long as the server runs in it.
     _home: &'a Home,
-    child: Child,
+    pub(crate) child: Child,
     input: Option<ChildStdin>,
     messages: Receiver<String>,
+    killed: bool,
 }
 
 impl<'a> Client<'a> {
-    fn new(home: &'a Home) -> Self {
+    pub(crate) fn new(home: &'a Home) -> Self {
         let mut child = home
             .binary()
             .arg("--stdio")
@@ -44,11 +45,11 @@ impl<'a> Client<'a> {
             }
         });
         let input = child.stdin.take();
-        Self { _home: home, child, input, messages }
+        Self { _home: home, child, input, messages, killed: false }
     }
 
     /// A client that has shaken hands.
-    fn ready(home: &'a Home) -> Self {
+    pub(crate) fn ready(home: &'a Home) -> Self {
         let mut client = Self::new(home);
         client.call(
             "initialize",
@@ -60,17 +61,17 @@ impl<'a> Client<'a> {
         client
     }
 
-    fn send(&mut self, line: &str) {
+    pub(crate) fn send(&mut self, line: &str) {
         writeln!(self.input.as_mut().unwrap(), "{line}").unwrap();
     }
 
-    fn receive(&self) -> Value {
+    pub(crate) fn receive(&self) -> Value {
         let line = self.messages.recv_timeout(PATIENCE).expect("the server says nothing");
         serde_json::from_str(&line).expect("standard output holds only messages")
     }
 
     /// Sends a request and gives its answer, skipping notifications.
-    fn call(&mut self, method: &str, params: &Value) -> Value {
+    pub(crate) fn call(&mut self, method: &str, params: &Value) -> Value {
         self.send(
             &json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string(),
         );
@@ -82,13 +83,25 @@ impl<'a> Client<'a> {
         }
     }
 
-    fn tool(&mut self, name: &str, arguments: &Value) -> Value {
+    pub(crate) fn tool(&mut self, name: &str, arguments: &Value) -> Value {
         self.call("tools/call", &json!({ "name": name, "arguments": arguments }))["result"].take()
+    }
+}
+
+impl Client<'_> {
+    /// Ends the server as `kill -9` does.
+    pub(crate) fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.killed = true;
     }
 }
 
 impl Drop for Client<'_> {
     fn drop(&mut self) {
+        if self.killed {
+            self.child.wait().unwrap();
+            return;
+        }
         drop(self.input.take());
         let deadline = Instant::now() + PATIENCE;
         let status = loop {
@@ -147,7 +160,7 @@ fn every_schema_is_one_that_every_client_takes() {
     let home = Home::new();
     let listed = Client::ready(&home).call("tools/list", &json!({}));
     let tools = listed["result"]["tools"].as_array().unwrap();
-    assert_eq!(tools.len(), 6);
+    assert_eq!(tools.len(), 12);
     for tool in tools {
         let name = tool["name"].as_str().unwrap();
         assert!(name.bytes().all(|b| b.is_ascii_lowercase() || b == b'_'), "{name}");
@@ -275,7 +288,7 @@ fn endless() -> Value {
 
 /// Sandboxes of a server that still run: children of the one process that it forks them from, which
 /// itself stays.
-fn sandboxes(server: u32) -> Vec<u32> {
+pub(crate) fn sandboxes(server: u32) -> Vec<u32> {
     children(server).into_iter().flat_map(children).collect()
 }
 
@@ -390,7 +403,7 @@ fn mcp_inspector_lists_and_calls_the_tools_in_both_eras() {
     for era in ["legacy", "modern"] {
         let strict = ["--protocol-era", era, "--method", "tools/list", "--strict"];
         let listed = inspect(&program, &home, &strict);
-        assert_eq!(listed["result"]["tools"].as_array().map(Vec::len), Some(6), "{era}: {listed}");
+        assert_eq!(listed["result"]["tools"].as_array().map(Vec::len), Some(12), "{era}: {listed}");
         let call = ["--protocol-era", era, "--method", "tools/call", "--tool-name", "score_reward"];
         let arguments = ["--tool-arg", "solved=2", "attempts=8"];
         let called = inspect(&program, &home, &[&call[..], &arguments[..]].concat());
@@ -408,9 +421,17 @@ fn mcp_inspector_has_a_bug_injected_into_a_real_repository() {
     let Some(program) = inspector() else { return };
     let home = Home::new();
     home.copy_example("ledger");
-    let call = ["--method", "tools/call", "--tool-name", "inject_bug", "--tool-arg", "seed=1"];
+    let call = [
+        "--method",
+        "tools/call",
+        "--tool-name",
+        "inject_bug",
+        "--tool-arg",
+        "seed=1",
+        "wait_s=50",
+    ];
     let called = inspect(&program, &home, &call);
-    let answer = &called["result"]["structuredContent"];
+    let answer = &called["result"]["structuredContent"]["result"];
     assert_eq!(answer["valid"], true, "{called}");
     assert_eq!(answer["report"]["sandbox"], "A", "{called}");
     let folder = Path::new(answer["out"].as_str().unwrap());

@@ -66,7 +66,7 @@ pub(super) fn slots(scratch: &Path) -> Result<Arc<Slots>, Unavailable> {
     };
     let scratch = fs::canonicalize(scratch).map_err(unusable)?;
     crate::sandbox::sweep_begun(&scratch, PREFIX);
-    let dir = scratch.join(format!("{PREFIX}{}", std::process::id()));
+    let dir = scratch.join(crate::sandbox::begun(PREFIX));
     fs::create_dir_all(&dir).map_err(unusable)?;
     Ok(Slots::new(dir))
 }

@@ -34,7 +34,7 @@ pub(super) fn run(machine: &Arc<Machine>, scratch: &Path) -> Result<(), Unavaila
         });
     }
     crate::sandbox::sweep_begun(scratch, "probe-");
-    let dir = scratch.join(format!("probe-{}", std::process::id()));
+    let dir = scratch.join(crate::sandbox::begun("probe-"));
     let made = prepare(machine, &dir);
     let result = match made {
         Ok(secret) => attempt(machine, &dir, &secret),

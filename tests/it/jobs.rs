@@ -1,0 +1,199 @@
+//! Jobs over MCP: work that outlives the call that asked for it, and the server, too.
+
+use crate::cases::Home;
+use crate::mcp::{Client, sandboxes};
+use serde_json::{Value, json};
+use std::time::{Duration, Instant};
+
+/// Reached only when something hangs.
+const PATIENCE: Duration = Duration::from_mins(2);
+
+/// A repository whose one test never ends.
+fn endless() -> Home {
+    let home = Home::new();
+    home.write("repo/shop.py", "def price(n):\n    return n * 3\n");
+    let test = "import signal\nimport unittest\n\nimport shop\n\n\nclass T(unittest.TestCase):\n    def test_price(self):\n        \
+                self.assertEqual(shop.price(2), 6)\n        signal.pause()\n";
+    home.write("repo/tests/test_shop.py", test);
+    home
+}
+
+fn ledger() -> Home {
+    let home = Home::new();
+    home.copy_example("ledger");
+    home
+}
+
+/// Calls a tool and gives the structured half of its answer.
+#[track_caller]
+fn answer(client: &mut Client<'_>, tool: &str, arguments: &Value) -> Value {
+    let mut result = client.tool(tool, arguments);
+    assert_eq!(result["isError"], false, "{result}");
+    result["structuredContent"].take()
+}
+
+/// Waits for a job until it has ended.
+#[track_caller]
+fn ended(client: &mut Client<'_>, job: &str) -> Value {
+    let until = Instant::now() + PATIENCE;
+    loop {
+        let told = answer(client, "job", &json!({ "job": job, "wait_s": 20 }));
+        if told["state"] != "running" {
+            return told;
+        }
+        assert!(Instant::now() < until, "{told}");
+    }
+}
+
+#[test]
+fn long_work_answers_with_a_job_at_once_and_with_its_answer_when_it_is_waited_for() {
+    let home = ledger();
+    let mut client = Client::ready(&home);
+    let call = json!({ "seed": 3, "strategy": "direct" });
+    let begun = answer(&mut client, "inject_bug", &call);
+    assert_eq!((&begun["state"], &begun["result"]), (&json!("running"), &Value::Null), "{begun}");
+    let job = begun["job"].as_str().unwrap().to_owned();
+    assert!(job.len() == 32 && begun["next"].as_str().unwrap().contains(&job), "{begun}");
+    // The same call while it runs is the same job; the order of its arguments is nothing.
+    let again = answer(&mut client, "inject_bug", &json!({ "strategy": "direct", "seed": 3 }));
+    assert_eq!(again["job"], begun["job"]);
+    let other = answer(&mut client, "inject_bug", &json!({ "strategy": "direct", "seed": 4 }));
+    assert_ne!(other["job"], begun["job"]);
+    let done = ended(&mut client, &job);
+    assert_eq!((&done["state"], &done["tool"]), (&json!("done"), &json!("inject_bug")), "{done}");
+    assert_eq!((&done["result"]["valid"], &done["result"]["seed"]), (&json!(true), &json!(3)));
+    let listed = answer(&mut client, "job", &json!({ "action": "list" }));
+    assert_eq!(listed["jobs"].as_array().map(Vec::len), Some(2), "{listed}");
+    ended(&mut client, other["job"].as_str().unwrap());
+    drop(client);
+    // A server of later, and one beside it, know the answer.
+    let told = answer(&mut Client::ready(&home), "job", &json!({ "job": job, "action": "status" }));
+    assert_eq!(told["result"], done["result"]);
+}
+
+#[test]
+fn whoever_waits_is_told_how_far_it_is() {
+    let home = ledger();
+    let mut client = Client::ready(&home);
+    let arguments = json!({ "seed": 3, "strategy": "direct", "wait_s": 50 });
+    let params =
+        json!({ "name": "inject_bug", "arguments": arguments, "_meta": { "progressToken": 7 } });
+    let call = json!({ "jsonrpc": "2.0", "id": 5, "method": "tools/call", "params": params });
+    client.send(&call.to_string());
+    let mut told = Vec::new();
+    let answer = loop {
+        let message = client.receive();
+        if message.get("id").is_some() {
+            break message;
+        }
+        assert_eq!(message["params"]["progressToken"], 7, "{message}");
+        told.push(message["params"]["message"].as_str().unwrap().to_owned());
+    };
+    assert_eq!(answer["result"]["structuredContent"]["state"], "done", "{answer}");
+    assert!(told.iter().any(|text| text == "every check passed"), "{told:?}");
+}
+
+#[test]
+fn what_is_wrong_with_a_call_is_its_answer_and_no_job() {
+    let home = ledger();
+    let mut client = Client::ready(&home);
+    for (arguments, reason) in [
+        (json!({ "strategy": "nonsense" }), "nonsense"),
+        (json!({ "wait_s": "long" }), "wait_s"),
+        (json!({ "repo": "nowhere" }), "nowhere"),
+        (json!({ "framework": "nonsense" }), "nonsense"),
+    ] {
+        let result = client.tool("inject_bug", &arguments);
+        let text = result["content"][0]["text"].as_str().unwrap();
+        if result["isError"] == true {
+            assert!(text.contains(reason), "{text}");
+        } else {
+            // It takes a look at the repository to know.
+            let job = result["structuredContent"]["job"].as_str().unwrap();
+            let failed = ended(&mut client, job);
+            assert_eq!(failed["state"], "failed", "{failed}");
+            assert!(failed["error"].as_str().unwrap().contains(reason), "{failed}");
+        }
+    }
+    for arguments in [json!({}), json!({ "job": "00" }), json!({ "job": "x", "action": "cancel" })]
+    {
+        assert_eq!(client.tool("job", &arguments)["isError"], true, "{arguments}");
+    }
+}
+
+#[track_caller]
+fn until(what: &str, mut holds: impl FnMut() -> bool) {
+    let deadline = Instant::now() + PATIENCE;
+    while !holds() {
+        assert!(Instant::now() < deadline, "{what}");
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn a_cancelled_job_ends_with_all_that_runs_for_it() {
+    let home = endless();
+    let mut client = Client::ready(&home);
+    let job = answer(&mut client, "inject_bug", &json!({}))["job"].take();
+    let server = client.child.id();
+    until("nothing was started", || !sandboxes(server).is_empty());
+    let told = answer(&mut client, "job", &json!({ "job": job, "action": "cancel" }));
+    assert_eq!((&told["state"], &told["result"]), (&json!("cancelled"), &Value::Null), "{told}");
+    until("the run goes on", || sandboxes(server).is_empty());
+    // Another one of the same call may begin now; whoever waits and gives up ends it.
+    let waits = json!({ "name": "inject_bug", "arguments": { "wait_s": 50 } });
+    let call = json!({ "jsonrpc": "2.0", "id": "w", "method": "tools/call", "params": waits });
+    client.send(&call.to_string());
+    until("nothing was started", || !sandboxes(server).is_empty());
+    let cancel = json!({ "requestId": "w", "reason": "enough" });
+    let cancel = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": cancel });
+    client.send(&cancel.to_string());
+    until("the run goes on", || sandboxes(server).is_empty());
+    let listed = answer(&mut client, "job", &json!({ "action": "list" }));
+    let states: Vec<&Value> =
+        listed["jobs"].as_array().unwrap().iter().map(|job| &job["state"]).collect();
+    assert_eq!(states, ["cancelled", "cancelled"]);
+}
+
+#[test]
+fn a_job_of_a_server_that_was_killed_begins_again_and_comes_out_the_same() {
+    let home = ledger();
+    let call = json!({ "seed": 3, "strategy": "direct" });
+    let whole = {
+        let elsewhere = ledger();
+        let mut client = Client::ready(&elsewhere);
+        let job = answer(&mut client, "inject_bug", &call)["job"].take();
+        ended(&mut client, job.as_str().unwrap())
+    };
+    let mut client = Client::ready(&home);
+    let job = answer(&mut client, "inject_bug", &call)["job"].take();
+    let server = client.child.id();
+    until("nothing was started", || !sandboxes(server).is_empty());
+    client.kill();
+    let mut client = Client::ready(&home);
+    let job = job.as_str().unwrap();
+    let told = answer(&mut client, "job", &json!({ "job": job, "action": "status" }));
+    assert_eq!(told["state"], "interrupted", "{told}");
+    let done = ended(&mut client, job);
+    assert_eq!(done["state"], "done", "{done}");
+    assert_eq!(done["result"]["artifact"], whole["result"]["artifact"]);
+}
+
+#[test]
+fn a_second_server_sees_the_jobs_of_the_first_and_no_other_repository_does() {
+    let home = endless();
+    home.write("other/a.py", "");
+    let mut first = Client::ready(&home);
+    let job = answer(&mut first, "inject_bug", &json!({}))["job"].take();
+    let mut second = Client::ready(&home);
+    let there = json!({ "job": job, "action": "status" });
+    assert_eq!(answer(&mut second, "job", &there)["state"], "running");
+    // The same call there begins nothing beside it.
+    assert_eq!(answer(&mut second, "inject_bug", &json!({}))["job"], job);
+    let elsewhere = json!({ "job": job, "repo": home.root().join("other") });
+    let refused = second.tool("job", &elsewhere);
+    assert_eq!(refused["isError"], true, "{refused}");
+    assert!(refused["content"][0]["text"].as_str().unwrap().contains("no job"), "{refused}");
+    answer(&mut first, "job", &json!({ "job": job, "action": "cancel" }));
+    assert_eq!(answer(&mut second, "job", &there)["state"], "cancelled");
+}
