@@ -4,11 +4,14 @@
 mod artifact_argument;
 mod call;
 mod check_artifact;
+mod fit;
 mod grade_patch;
 mod inject_bug;
 mod job;
+mod prompts;
 mod replay_bug;
 mod repository_argument;
+mod resources;
 mod run_parser;
 mod schema;
 mod score_reward;

@@ -6,6 +6,7 @@
 mod check;
 mod csv;
 mod doctor;
+mod documents;
 mod error;
 mod folder;
 mod game;
@@ -36,6 +37,7 @@ mod wrong_book;
 pub use check::{CheckAnswer, CheckLine, CheckRequest};
 pub use csv::CsvLog;
 pub use doctor::{DoctorAnswer, SandboxState, StateDirectory, Toolchain};
+pub use documents::{Document, KeptArtifact};
 pub use error::Error;
 pub use game::Game;
 pub use grade::{GradeAnswer, GradeRequest};

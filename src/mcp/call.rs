@@ -1,5 +1,6 @@
 //! One call as a job: work on a thread of its own, progress and cancellation both ways.
 
+use super::{fit, resources};
 use crate::sandbox::Cancel;
 use crate::session::{Error, Event, Job};
 use rmcp::RoleServer;
@@ -32,11 +33,22 @@ pub(super) async fn run(
         }
     };
     match ended {
-        Ok(Ok(answer)) => CallToolResult::structured(answer),
+        Ok(Ok(answer)) => complete(answer),
         Ok(Err(error)) => refusal(error.to_string()),
         // The only other way for the task to end is a panic, which is a fault of ours.
         Err(_) => refusal("ssr-mcp has a fault in this tool; its standard error says more"),
     }
+}
+
+/// The same answer structured and as text, for clients show their model one or the other.
+fn complete(mut answer: Value) -> CallToolResult {
+    let cut = fit::fit(&mut answer);
+    let job = answer.get("job").and_then(Value::as_str).map(resources::of_job);
+    let mut result = CallToolResult::structured(answer);
+    if let (true, Some(whole)) = (cut, job) {
+        result.content.push(ContentBlock::resource_link(whole));
+    }
+    result
 }
 
 /// A result that the calling model can read and act on. Text only: clients that validate hold

@@ -3,16 +3,19 @@
 use super::call;
 use super::tool::Entry;
 use super::{
-    check_artifact, grade_patch, inject_bug, job, replay_bug, run_parser, score_reward, solve,
-    train_step, unnoticed_edits, workspace_status, wrong_book,
+    check_artifact, grade_patch, inject_bug, job, prompts, replay_bug, resources, run_parser,
+    score_reward, solve, train_step, unnoticed_edits, workspace_status, wrong_book,
 };
 use crate::session::{Error, Session};
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, Implementation, ListToolsResult,
-    PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
+    ArgumentInfo, CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult,
+    CompletionInfo, GetPromptRequestParams, GetPromptResponse, Implementation, ListPromptsResult,
+    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig, Tool,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
+use serde_json::Value;
 use std::sync::Arc;
 
 const INSTRUCTIONS: &str = "Self-play on the repository of the working directory: inject_bug makes a \
@@ -54,6 +57,19 @@ impl Server {
         self.all().find(|entry| entry.tool.name == name)
     }
 
+    /// Reads what is kept; what cannot be read is the caller's to correct.
+    async fn reading<T: Send + 'static>(
+        &self,
+        read: impl FnOnce(&Session) -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, ErrorData> {
+        let session = Arc::clone(&self.session);
+        let read = tokio::task::spawn_blocking(move || read(&session)).await;
+        let fault =
+            || Error::Usage("ssr-mcp has a fault here; its standard error says more".into());
+        read.unwrap_or_else(|_| Err(fault()))
+            .map_err(|error| ErrorData::invalid_params(error.to_string(), None))
+    }
+
     fn all(&self) -> impl Iterator<Item = &Entry> {
         self.entries.iter().chain([&*self.job])
     }
@@ -61,7 +77,12 @@ impl Server {
 
 impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
-        let capabilities = ServerCapabilities::builder().enable_tools().build();
+        let capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_resources()
+            .enable_prompts()
+            .enable_completions()
+            .build();
         ServerConfig::new(capabilities)
             .with_server_info(
                 Implementation::new("ssr-mcp", env!("CARGO_PKG_VERSION"))
@@ -100,5 +121,63 @@ impl ServerHandler for Server {
             entry.call(&server.session, arguments, job)
         });
         Ok(result.await.into())
+    }
+
+    async fn list_resources(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let listed = self.reading(resources::list).await?;
+        Ok(ListResourcesResult::with_all_items(listed))
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        Ok(ListResourceTemplatesResult::with_all_items(resources::templates()))
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let read = self.reading(move |session| resources::read(session, &request.uri)).await?;
+        Ok(read.into())
+    }
+
+    async fn list_prompts(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        Ok(ListPromptsResult::with_all_items(prompts::list()))
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        let text = |value: Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        let given = request.arguments.unwrap_or_default();
+        let given = given.into_iter().map(|(name, value)| (name, text(value))).collect();
+        let prompt = prompts::get(&request.name, &given);
+        prompt.map(Into::into).map_err(|why| ErrorData::invalid_params(why, None))
+    }
+
+    async fn complete(
+        &self,
+        request: CompleteRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        let ArgumentInfo { name, value, .. } = request.argument;
+        let values =
+            self.reading(move |session| resources::complete(session, &name, &value)).await?;
+        let info = CompletionInfo::new(values);
+        info.map(CompleteResult::new).map_err(|why| ErrorData::internal_error(why, None))
     }
 }

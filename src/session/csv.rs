@@ -57,6 +57,15 @@ impl CsvLog {
     }
 }
 
+/// All of these rounds as such a file holds them, steps from 1.
+pub(super) fn table(bugs: &[Kept]) -> String {
+    let mut text = format!("{HEADER}\n");
+    for (at, bug) in bugs.iter().enumerate() {
+        writeln!(text, "{}{}", at + 1, row(bug)).unwrap_or_default();
+    }
+    text
+}
+
 fn sync_locked(file: &mut File, bugs: &[Kept]) -> io::Result<()> {
     let rows: Vec<String> = bugs.iter().map(row).collect();
     let mut text = text_of(file)?;

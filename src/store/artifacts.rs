@@ -47,6 +47,16 @@ impl Store {
         })
     }
 
+    /// Id, strategy and validity of the latest artifacts that have their parts, newest first.
+    pub fn latest_artifacts(&self, limit: u32) -> Result<Vec<(String, String, bool)>, Error> {
+        let sql = "SELECT id, strategy, valid FROM artifacts WHERE length(bug_inject) > 0 \
+            ORDER BY created DESC, rowid DESC LIMIT ?";
+        self.read(|connection| {
+            let row = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
+            connection.prepare_cached(sql)?.query_map([limit], row)?.collect()
+        })
+    }
+
     /// Ids, with `created`, of the artifacts that have their parts and that no entry of the wrong-book
     /// needs, the oldest first.
     pub fn spare_artifacts(&self) -> Result<Vec<(String, i64)>, Error> {

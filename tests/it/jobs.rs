@@ -149,10 +149,12 @@ fn a_cancelled_job_ends_with_all_that_runs_for_it() {
     let cancel = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": cancel });
     client.send(&cancel.to_string());
     until("the run goes on", || sandboxes(server).is_empty());
-    let listed = answer(&mut client, "job", &json!({ "action": "list" }));
-    let states: Vec<&Value> =
-        listed["jobs"].as_array().unwrap().iter().map(|job| &job["state"]).collect();
-    assert_eq!(states, ["cancelled", "cancelled"]);
+    // The end is kept a moment after the last process is gone.
+    until("the job's end is not kept", || {
+        let listed = answer(&mut client, "job", &json!({ "action": "list" }));
+        let jobs = listed["jobs"].as_array().unwrap();
+        jobs.len() == 2 && jobs.iter().all(|job| job["state"] == "cancelled")
+    });
 }
 
 #[test]
@@ -196,4 +198,66 @@ fn a_second_server_sees_the_jobs_of_the_first_and_no_other_repository_does() {
     assert!(refused["content"][0]["text"].as_str().unwrap().contains("no job"), "{refused}");
     answer(&mut first, "job", &json!({ "job": job, "action": "cancel" }));
     assert_eq!(answer(&mut second, "job", &there)["state"], "cancelled");
+}
+
+#[test]
+fn what_is_kept_is_there_as_resources_and_completed() {
+    let home = ledger();
+    let mut client = Client::ready(&home);
+    let call = json!({ "seed": 3, "strategy": "direct", "wait_s": 50 });
+    let done = answer(&mut client, "inject_bug", &call);
+    let id = done["result"]["artifact"].as_str().unwrap();
+    let listed = client.call("resources/list", &json!({}))["result"]["resources"].take();
+    let uris: Vec<&str> = listed
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|resource| resource["uri"].as_str().unwrap())
+        .collect();
+    assert_eq!(uris, ["ssr-mcp://rounds.csv", &format!("ssr-mcp://artifact/{id}")]);
+    let templates = client.call("resources/templates/list", &json!({}));
+    assert!(templates["result"]["resourceTemplates"].to_string().contains("artifact/{id}/{part}"));
+    let mut read = |path: &str| {
+        let answer = client.call("resources/read", &json!({ "uri": format!("ssr-mcp://{path}") }));
+        answer["result"]["contents"][0]["text"].as_str().map(str::to_owned).ok_or(answer)
+    };
+    assert!(read("rounds.csv").unwrap().starts_with("step,inject_r"));
+    let part = read(&format!("artifact/{id}/test_files.txt")).unwrap();
+    assert_eq!(part, "tests/test_budget.py\n");
+    let whole: Value = serde_json::from_str(&read(&format!("artifact/{id}")).unwrap()).unwrap();
+    assert_eq!(whole["test_files.txt"], part);
+    let report: Value = serde_json::from_str(&read(&format!("report/{id}")).unwrap()).unwrap();
+    assert_eq!(report["valid"], true);
+    let job = done["job"].as_str().unwrap();
+    let told: Value = serde_json::from_str(&read(&format!("job/{job}")).unwrap()).unwrap();
+    assert_eq!(told["result"]["artifact"], id);
+    for path in ["artifact/00000000", "artifact/../../../etc/passwd", "nothing"] {
+        let refused = read(path).unwrap_err();
+        assert_eq!(refused["error"]["code"], -32602, "{refused}");
+    }
+    let reference = json!({ "type": "ref/prompt", "name": "solve" });
+    let argument = json!({ "name": "artifact", "value": &id[..6] });
+    let completed =
+        client.call("completion/complete", &json!({ "ref": reference, "argument": argument }));
+    assert_eq!(completed["result"]["completion"]["values"], json!([id]), "{completed}");
+}
+
+#[test]
+fn prompts_are_listed_and_filled_in() {
+    let home = Home::new();
+    let mut client = Client::ready(&home);
+    let listed = client.call("prompts/list", &json!({}));
+    let names: Vec<&Value> = listed["result"]["prompts"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|prompt| &prompt["name"])
+        .collect();
+    assert_eq!(names, ["inject", "solve", "practise", "missing_tests"]);
+    let arguments = json!({ "artifact": "0123abcd" });
+    let prompt = client.call("prompts/get", &json!({ "name": "solve", "arguments": arguments }));
+    let text = prompt["result"]["messages"][0]["content"]["text"].as_str().unwrap();
+    assert!(text.contains("artifact_id = 0123abcd"), "{text}");
+    let refused = client.call("prompts/get", &json!({ "name": "solve" }));
+    assert_eq!(refused["error"]["code"], -32602, "{refused}");
 }

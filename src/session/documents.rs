@@ -1,0 +1,66 @@
+//! What is kept, as documents to be read: artifacts and their parts, reports, answers of jobs, the rounds.
+
+use super::record::Record;
+use super::{Error, Repository, Session, csv};
+use crate::artifact::Part;
+
+/// Rounds in the document of them, the latest.
+const ROUNDS: u32 = 10_000;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Document {
+    /// All five parts of an artifact, as one JSON object.
+    Artifact(String),
+    Part(String, Part),
+    /// What the checks said of an artifact, JSON.
+    Report(String),
+    /// A job with its whole answer, JSON.
+    Job(String),
+    /// Every round, in the format of `play --csv`.
+    Rounds,
+}
+
+/// An artifact that is kept.
+#[derive(Clone, Debug)]
+pub struct KeptArtifact {
+    pub id: String,
+    pub strategy: String,
+    pub valid: bool,
+}
+
+impl Session {
+    pub fn document(&self, repository: &Repository, wanted: &Document) -> Result<Vec<u8>, Error> {
+        let record = Record::open(&self.workspace(repository)?)?;
+        match wanted {
+            Document::Artifact(id) => Ok(record.artifact(id)?.to_json().to_string().into_bytes()),
+            Document::Part(id, part) => Ok(record.artifact(id)?.content(*part)),
+            Document::Report(id) => {
+                // By the beginning of an id, too.
+                let id = record.artifact(id)?.id();
+                let row = record.store.artifact(&id).map_err(Error::harness)?;
+                Ok(row.map(|row| row.report).unwrap_or_default().into_bytes())
+            }
+            Document::Job(id) => {
+                let job = self.job(repository, id)?;
+                serde_json::to_vec(&job).map_err(Error::harness)
+            }
+            Document::Rounds => {
+                let mut rounds = record.rounds(ROUNDS)?;
+                rounds.reverse();
+                Ok(csv::table(&rounds).into_bytes())
+            }
+        }
+    }
+
+    /// The latest artifacts that have their parts, newest first.
+    pub fn artifacts(
+        &self,
+        repository: &Repository,
+        limit: u32,
+    ) -> Result<Vec<KeptArtifact>, Error> {
+        let record = Record::open(&self.workspace(repository)?)?;
+        let rows = record.store.latest_artifacts(limit).map_err(Error::harness)?;
+        let kept = |(id, strategy, valid)| KeptArtifact { id, strategy, valid };
+        Ok(rows.into_iter().map(kept).collect())
+    }
+}
