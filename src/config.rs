@@ -1,11 +1,13 @@
 //! Flags and environment to plain options: the only reader of the environment, the working
 //! directory and the default seed.
 
+mod clients;
 mod environment;
 mod grammars;
 #[cfg(test)]
 mod tests;
 
+pub use clients::ClientHomes;
 pub use environment::Environment;
 
 use crate::runner::Machine;
@@ -43,6 +45,8 @@ pub struct Config {
     pub program: PathBuf,
     /// What the sandbox is chosen from.
     pub sandbox: Choice,
+    /// Where clients of ours keep their configuration.
+    pub clients: ClientHomes,
     state_root: Option<PathBuf>,
     machine: Option<Machine>,
 }
@@ -101,6 +105,7 @@ impl Config {
             (1, _) => "warn,rmcp=error,ssr_mcp=info".to_owned(),
             (_, _) => "info,ssr_mcp=debug".to_owned(),
         };
+        let clients = ClientHomes::of(environment, cwd.clone());
         let program = environment.program.clone();
         let sandbox = Choice { only: flags.sandbox, path: environment.path_list("PATH") };
         Ok(Self {
@@ -112,6 +117,7 @@ impl Config {
             grammars,
             program,
             sandbox,
+            clients,
             state_root,
             machine,
         })

@@ -3,7 +3,7 @@
 use super::call;
 use super::tool::Entry;
 use super::{check_artifact, inject_bug, run_parser, score_reward, solve, workspace_status};
-use crate::session::Session;
+use crate::session::{INSTRUCTIONS, Session};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, Implementation, ListToolsResult,
     PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
@@ -11,11 +11,6 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use std::sync::Arc;
-
-const INSTRUCTIONS: &str = "Self-play on the repository of the working directory: inject_bug makes a \
-bug that is proven real and hidden by weakened tests (in a copy; the repository is never changed), \
-check_artifact proves an artifact, solve attempts repairs, score_reward gives both roles' rewards. \
-Runs take from seconds to minutes.";
 
 #[derive(Clone)]
 pub(super) struct Server {

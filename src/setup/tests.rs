@@ -1,0 +1,1 @@
+//! Every kind of file: what is put in, what stays.
