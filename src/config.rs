@@ -11,8 +11,9 @@ pub use clients::ClientHomes;
 pub use environment::Environment;
 
 use crate::runner::Machine;
-use crate::sandbox::{Choice, Tier};
+use crate::sandbox::{Choice, Tier, surroundings};
 use crate::syntax::GrammarSource;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// What the command line says about the host, whatever the command.
@@ -47,6 +48,8 @@ pub struct Config {
     pub sandbox: Choice,
     /// Where clients of ours keep their configuration.
     pub clients: ClientHomes,
+    /// Variables by which containers and clients' sandboxes are known.
+    pub surroundings: BTreeMap<String, String>,
     state_root: Option<PathBuf>,
     machine: Option<Machine>,
 }
@@ -106,6 +109,9 @@ impl Config {
             (_, _) => "info,ssr_mcp=debug".to_owned(),
         };
         let clients = ClientHomes::of(environment, cwd.clone());
+        let surroundings = surroundings::names()
+            .filter_map(|name| Some((name.to_owned(), environment.text(name)?)))
+            .collect();
         let program = environment.program.clone();
         let sandbox = Choice { only: flags.sandbox, path: environment.path_list("PATH") };
         Ok(Self {
@@ -118,6 +124,7 @@ impl Config {
             program,
             sandbox,
             clients,
+            surroundings,
             state_root,
             machine,
         })

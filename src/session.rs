@@ -35,12 +35,12 @@ mod wrong_book;
 
 pub use check::{CheckAnswer, CheckLine, CheckRequest};
 pub use csv::CsvLog;
-pub use doctor::{DoctorAnswer, SandboxState, StateDirectory, Toolchain};
+pub use doctor::{DoctorAnswer, SandboxState, StateDirectory, Surroundings, Toolchain};
 pub use error::Error;
 pub use game::Game;
 pub use grade::{GradeAnswer, GradeRequest};
-pub use instructions::INSTRUCTIONS;
 pub use inject::{InjectAnswer, InjectRequest};
+pub use instructions::INSTRUCTIONS;
 pub use job::{Event, Job};
 pub use open::{Repository, time_limit};
 pub use parse::{ParseAnswer, ParseRequest};

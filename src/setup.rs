@@ -38,7 +38,9 @@ pub enum Error {
          what `ssr-mcp setup {client}` prints to where the plugin wants it"
     )]
     ByPlugin { client: Client },
-    #[error("HOME is not set (or is not an absolute path), and {client} keeps its file below it; set HOME")]
+    #[error(
+        "HOME is not set (or is not an absolute path), and {client} keeps its file below it; set HOME"
+    )]
     NoHome { client: Client },
     #[error(
         "the path of the running program ({0}) cannot be written to a file for others: it is gone or not \
@@ -47,8 +49,10 @@ pub enum Error {
     NoProgram(String),
     #[error("{path} cannot be read ({reason}); nothing was changed")]
     Unreadable { path: String, reason: String },
-    #[error("{path} is not understood ({reason}); nothing was changed. Correct it, or add by hand what \
-         `ssr-mcp setup` prints")]
+    #[error(
+        "{path} is not understood ({reason}); nothing was changed. Correct it, or add by hand what \
+         `ssr-mcp setup` prints"
+    )]
     NotUnderstood { path: String, reason: String },
     #[error(
         "{path} has an entry {SERVER:?} that starts something else ({command}); nothing was changed. Rename \

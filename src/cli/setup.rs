@@ -41,9 +41,8 @@ fn client() -> impl TypedValueParser<Value = Client> {
 }
 
 fn scope() -> impl TypedValueParser<Value = Scope> {
-    PossibleValuesParser::new(Scope::ALL.map(Scope::name)).map(|name| {
-        if name == Scope::Project.name() { Scope::Project } else { Scope::User }
-    })
+    PossibleValuesParser::new(Scope::ALL.map(Scope::name))
+        .map(|name| if name == Scope::Project.name() { Scope::Project } else { Scope::User })
 }
 
 pub(super) fn run(command: &Setup, context: &mut Context<'_>) -> Ended {
@@ -84,7 +83,8 @@ fn show(answer: &SetupAnswer) -> String {
     lines.extend(answer.backup.as_ref().map(|backup| format!("as it was: {backup}")));
     lines.extend(answer.notes.iter().cloned());
     if answer.outcome == SetupOutcome::Written && client == Client::Codex.name() {
-        lines.push(format!("`{again}` shows what else can be set: approvals, environment, models."));
+        lines
+            .push(format!("`{again}` shows what else can be set: approvals, environment, models."));
     }
     lines.join("\n")
 }
@@ -101,7 +101,9 @@ fn printed(answer: &SetupAnswer, again: &str) -> String {
     if answer.file.is_some() {
         parts.push(format!("`{again} --write` does this, and keeps the file as it was beside it."));
     }
-    parts.extend(answer.own_command.as_ref().map(|own| format!("So does the client itself:\n\n{own}")));
+    parts.extend(
+        answer.own_command.as_ref().map(|own| format!("So does the client itself:\n\n{own}")),
+    );
     if !answer.notes.is_empty() {
         parts.push(answer.notes.join("\n"));
     }

@@ -172,7 +172,9 @@ impl Place {
 
     /// Every file there could be.
     pub fn all(homes: &ClientHomes) -> Vec<Self> {
-        let of = |client| Scope::ALL.into_iter().filter_map(move |scope| Self::of(client, scope, homes).ok());
+        let of = |client| {
+            Scope::ALL.into_iter().filter_map(move |scope| Self::of(client, scope, homes).ok())
+        };
         Client::ALL.into_iter().flat_map(of).collect()
     }
 }

@@ -147,7 +147,8 @@ fn place_in(value: &mut Value, client: Client, wanted: Value) {
     let key = client.servers_key();
     if client.format() == Format::OwnYaml {
         let servers = value.get_mut(key).and_then(Value::as_array_mut);
-        match servers.and_then(|servers| servers.iter_mut().find(|entry| name_of(entry) == SERVER)) {
+        match servers.and_then(|servers| servers.iter_mut().find(|entry| name_of(entry) == SERVER))
+        {
             Some(there) => *there = wanted,
             None => *value = own_value(wanted),
         }
@@ -168,7 +169,8 @@ fn place_in(value: &mut Value, client: Client, wanted: Value) {
 fn same(reads: &Value, expected: &Value, client: Client) -> bool {
     let without_empty = |value: &Value| {
         let mut value = value.clone();
-        let is_empty = |servers: &Value| servers.as_object().is_some_and(Map::is_empty) || servers.is_null();
+        let is_empty =
+            |servers: &Value| servers.as_object().is_some_and(Map::is_empty) || servers.is_null();
         if let Value::Object(settings) = &mut value
             && settings.get(client.servers_key()).is_some_and(is_empty)
         {

@@ -26,16 +26,21 @@ pub(super) struct File {
 impl File {
     /// A file that is not there reads as an empty text.
     pub(super) fn read(path: &Path) -> Result<Self, Error> {
-        let unreadable = |reason: String| Error::Unreadable { path: path.display().to_string(), reason };
+        let unreadable =
+            |reason: String| Error::Unreadable { path: path.display().to_string(), reason };
         match path.symlink_metadata() {
             Ok(_) => {}
-            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            Err(error)
+                if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) =>
+            {
                 return Ok(Self { path: path.to_owned(), metadata: None, text: String::new() });
             }
             Err(error) => return Err(unreadable(error.to_string())),
         }
         let target = path.canonicalize().map_err(|error| match error.kind() {
-            ErrorKind::NotFound => unreadable("it is a link to a file that is not there".to_owned()),
+            ErrorKind::NotFound => {
+                unreadable("it is a link to a file that is not there".to_owned())
+            }
             _ => unreadable(error.to_string()),
         })?;
         let metadata = target.metadata().map_err(|error| unreadable(error.to_string()))?;
@@ -46,7 +51,8 @@ impl File {
             return Err(unreadable(format!("it has {} bytes", metadata.len())));
         }
         let bytes = fs::read(&target).map_err(|error| unreadable(error.to_string()))?;
-        let text = String::from_utf8(bytes).map_err(|_| unreadable("it is not UTF-8".to_owned()))?;
+        let text =
+            String::from_utf8(bytes).map_err(|_| unreadable("it is not UTF-8".to_owned()))?;
         Ok(Self { path: target, metadata: Some(metadata), text })
     }
 
@@ -61,9 +67,9 @@ impl File {
         let backup = self.back_up()?;
         let new = beside(&self.path, &format!("new-{}", std::process::id()));
         let written = self.write_new(&new, text).map_err(|error| self.unwritable(&error));
-        let replaced = written.and_then(|()| self.unchanged()).and_then(|()| {
-            fs::rename(&new, &self.path).map_err(|error| self.unwritable(&error))
-        });
+        let replaced = written
+            .and_then(|()| self.unchanged())
+            .and_then(|()| fs::rename(&new, &self.path).map_err(|error| self.unwritable(&error)));
         if replaced.is_err() {
             fs::remove_file(&new).unwrap_or_default();
         }

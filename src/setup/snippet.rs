@@ -42,7 +42,9 @@ fn text(client: Client, program: &str) -> String {
             .trim_end()
             .to_owned(),
         (_, Format::Yaml) => {
-            format!("{}:\n{}", client.servers_key(), yaml::block(SERVER, &whole, 2)).trim_end().to_owned()
+            format!("{}:\n{}", client.servers_key(), yaml::block(SERVER, &whole, 2))
+                .trim_end()
+                .to_owned()
         }
         (_, Format::OwnYaml) => document::own_file(&entry).trim_end().to_owned(),
         (_, Format::Jsonc) => {
@@ -56,12 +58,15 @@ fn command(client: Client, scope: Scope, program: &str) -> Option<String> {
     let entry = Value::Object(Entry::of(client, program).own);
     let program = quoted(program);
     match (client, scope) {
-        (Client::ClaudeCode, scope) => {
-            Some(format!("claude mcp add-json --scope {scope} {SERVER} {}", quoted(&entry.to_string())))
-        }
+        (Client::ClaudeCode, scope) => Some(format!(
+            "claude mcp add-json --scope {scope} {SERVER} {}",
+            quoted(&entry.to_string())
+        )),
         (Client::Codex, Scope::User) => Some(format!("codex mcp add {SERVER} -- {program} mcp")),
         (Client::Cline, _) => Some(format!("cline mcp add {SERVER} --yes -- {program} mcp")),
-        (Client::Gemini, scope) => Some(format!("gemini mcp add -s {scope} {SERVER} {program} mcp")),
+        (Client::Gemini, scope) => {
+            Some(format!("gemini mcp add -s {scope} {SERVER} {program} mcp"))
+        }
         (Client::VsCode, Scope::User) => {
             let mut named = json!({ "name": SERVER });
             if let (Value::Object(named), Value::Object(entry)) = (&mut named, entry) {
@@ -110,8 +115,10 @@ fn notes(client: Client, scope: Scope) -> Vec<&'static str> {
              pending until then.",
         ],
         Client::ClaudeCode => {
-            vec!["`claude mcp list` starts the server and says whether it answers. Sessions that run take it up \
-             when they are started anew."]
+            vec![
+                "`claude mcp list` starts the server and says whether it answers. Sessions that run take it up \
+             when they are started anew.",
+            ]
         }
         Client::Codex if scope == Scope::Project => {
             vec!["Codex reads a project's file only where the project is trusted."]
@@ -129,14 +136,18 @@ fn notes(client: Client, scope: Scope) -> Vec<&'static str> {
             "VS Code asks once whether the server is trusted. Leave its \"sandboxEnabled\" off: our own sandbox \
              may not work inside of it (`ssr-mcp doctor` tells).",
         ],
-        Client::Cursor => vec!["Cursor shows the server in its settings under MCP, where it is switched on."],
+        Client::Cursor => {
+            vec!["Cursor shows the server in its settings under MCP, where it is switched on."]
+        }
         Client::Gemini => vec![
             "Gemini CLI starts servers in trusted folders only, and keeps variables with names like TOKEN, \
              SECRET or KEY to itself; name those that are needed under \"env\".",
         ],
         Client::Zed => vec!["Zed takes tools and prompts of a server, nothing else."],
         Client::Continue => vec!["Continue uses servers in its agent mode only."],
-        Client::Goose => vec!["Sessions that run take the extension up when they are started anew."],
+        Client::Goose => {
+            vec!["Sessions that run take the extension up when they are started anew."]
+        }
         Client::Neovim => vec![
             "Neovim has no MCP of its own. This is for ~/.config/mcphub/servers.json of the plugin \
              mcphub.nvim; other plugins take the same shape.",
@@ -161,4 +172,5 @@ fn notes(client: Client, scope: Scope) -> Vec<&'static str> {
     notes
 }
 
-const NO_LSP: &str = "ssr-mcp does not speak LSP yet; when it does, this command will say how to start it here.";
+const NO_LSP: &str =
+    "ssr-mcp does not speak LSP yet; when it does, this command will say how to start it here.";

@@ -66,7 +66,9 @@ fn same(there: &Item, wanted: &Value) -> bool {
         Value::Array(wanted) => there.as_array().is_some_and(|there| {
             there.iter().map(|value| value.as_str()).eq(wanted.iter().map(Value::as_str))
         }),
-        Value::Number(wanted) => there.as_integer().is_some() && there.as_integer() == wanted.as_i64(),
+        Value::Number(wanted) => {
+            there.as_integer().is_some() && there.as_integer() == wanted.as_i64()
+        }
         _ => false,
     }
 }

@@ -63,14 +63,18 @@ impl Open {
         match self {
             Self::Sequence(values) => values.push(value),
             Self::Mapping(values, key) => match key.take() {
-                Some(key) if values.contains_key(&key) => return Err(format!("{key:?} stands twice")),
+                Some(key) if values.contains_key(&key) => {
+                    return Err(format!("{key:?} stands twice"));
+                }
                 Some(name) => {
                     values.insert(name, value);
                 }
                 None if value.is_array() || value.is_object() => {
                     return Err("a key is no text".to_owned());
                 }
-                None => *key = Some(value.as_str().map_or_else(|| value.to_string(), str::to_owned)),
+                None => {
+                    *key = Some(value.as_str().map_or_else(|| value.to_string(), str::to_owned))
+                }
             },
         }
         Ok(())
