@@ -31,7 +31,7 @@ pub const SERVER: &str = "ssr";
 /// Why a client's file was left as it is.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
-    #[error("{client} has no configuration file for {scope}; use --scope {other}")]
+    #[error("{client} has no configuration file for --scope {scope}; use --scope {other}")]
     NoSuchScope { client: Client, scope: Scope, other: Scope },
     #[error(
         "{client} has no file in which MCP servers are registered: a plugin of yours starts them; copy \
@@ -97,7 +97,7 @@ pub enum Change {
 /// The entries of a client's file that start this server; none where there is no file.
 pub fn registered(place: &Place) -> Result<Vec<Registered>, Error> {
     let file = File::read(&place.path)?;
-    let document = Document::read(place, &file)?;
+    let document = Document::of(place, file.text())?;
     Ok(document.ours())
 }
 
@@ -105,7 +105,7 @@ pub fn registered(place: &Place) -> Result<Vec<Registered>, Error> {
 pub fn write(place: &Place, program: &Path) -> Result<Change, Error> {
     let entry = Entry::of(place.client, &usable(program)?);
     let file = File::read(&place.path)?;
-    let document = Document::read(place, &file)?;
+    let document = Document::of(place, file.text())?;
     document.refuse_foreign()?;
     match document.with(&entry)? {
         None => Ok(Change::None),
@@ -116,7 +116,7 @@ pub fn write(place: &Place, program: &Path) -> Result<Change, Error> {
 /// Takes the entry out.
 pub fn remove(place: &Place) -> Result<Change, Error> {
     let file = File::read(&place.path)?;
-    let document = Document::read(place, &file)?;
+    let document = Document::of(place, file.text())?;
     document.refuse_foreign()?;
     match document.without()? {
         None => Ok(Change::None),

@@ -13,8 +13,13 @@ pub struct ClientHomes {
     pub claude: Option<PathBuf>,
     /// `$CODEX_HOME`, else `~/.codex`.
     pub codex: Option<PathBuf>,
+    /// `$CLINE_MCP_SETTINGS_PATH`, else below `$CLINE_DATA_DIR`, else below `data` of `$CLINE_DIR`, else
+    /// of `~/.cline`: the file itself.
+    pub cline: Option<PathBuf>,
     /// `$CONTINUE_GLOBAL_DIR`, else `~/.continue`.
     pub continue_dev: Option<PathBuf>,
+    /// `$GEMINI_CLI_HOME`, else the home directory: the parent of `.gemini`.
+    pub gemini: Option<PathBuf>,
     /// Where project files are: the working directory.
     pub project: PathBuf,
 }
@@ -26,10 +31,18 @@ impl ClientHomes {
         Self {
             config: environment.absolute("XDG_CONFIG_HOME").or_else(|| below(".config")),
             claude: environment.absolute("CLAUDE_CONFIG_DIR").or_else(|| home.clone()),
+            cline: environment.absolute("CLINE_MCP_SETTINGS_PATH").or_else(|| {
+                let data = environment
+                    .absolute("CLINE_DATA_DIR")
+                    .or_else(|| environment.absolute("CLINE_DIR").map(|dir| dir.join("data")))
+                    .or_else(|| below(".cline/data"));
+                data.map(|data| data.join("settings/cline_mcp_settings.json"))
+            }),
             codex: environment.absolute("CODEX_HOME").or_else(|| below(".codex")),
             continue_dev: environment
                 .absolute("CONTINUE_GLOBAL_DIR")
                 .or_else(|| below(".continue")),
+            gemini: environment.absolute("GEMINI_CLI_HOME").or_else(|| home.clone()),
             home,
             project,
         }

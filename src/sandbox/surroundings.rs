@@ -11,7 +11,7 @@ const VARIABLES: [(&str, &str); 6] = [
     ("CODEX_SANDBOX", "Codex's sandbox"),
     ("CODEX_SANDBOX_NETWORK_DISABLED", "Codex's sandbox"),
     ("SANDBOX_RUNTIME", "Claude Code's sandbox"),
-    ("SANDBOX", "Gemini CLI's sandbox"),
+    ("SANDBOX", "a sandbox such as Gemini CLI's"),
     ("SNAP", "a snap"),
 ];
 const FILES: [(&str, &str); 3] = [
@@ -84,7 +84,7 @@ fn ancestors(root: &Path) -> Vec<String> {
             signs.push(format!("{what} (a parent process is {name})"));
         }
         match stat[close + 1..].split_whitespace().nth(1) {
-            Some(parent) if parent != "0" => process = parent.to_owned(),
+            Some(parent) if parent != "0" => parent.clone_into(&mut process),
             _ => break,
         }
     }

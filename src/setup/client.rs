@@ -116,10 +116,10 @@ impl Client {
         let (base, file) = match self {
             Self::ClaudeCode => (&homes.claude, ".claude.json"),
             Self::Codex => (&homes.codex, "config.toml"),
-            Self::Cline => (&homes.home, ".cline/data/settings/cline_mcp_settings.json"),
+            Self::Cline => return homes.cline.clone(),
             Self::VsCode => (&homes.config, "Code/User/mcp.json"),
             Self::Cursor => (&homes.home, ".cursor/mcp.json"),
-            Self::Gemini => (&homes.home, ".gemini/settings.json"),
+            Self::Gemini => (&homes.gemini, ".gemini/settings.json"),
             Self::Zed => (&homes.config, "zed/settings.json"),
             Self::Continue => (&homes.continue_dev, "mcpServers/ssr-mcp.yaml"),
             Self::Goose => (&homes.config, "goose/config.yaml"),

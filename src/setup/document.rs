@@ -6,7 +6,6 @@
 
 use super::client::{Client, Format, Place};
 use super::entry::{self, Entry};
-use super::file::File;
 use super::{Error, Registered, SERVER, jsonc, tables, yaml};
 use serde_json::{Map, Value, json};
 
@@ -17,9 +16,9 @@ pub(super) struct Document<'a> {
 }
 
 impl<'a> Document<'a> {
-    pub(super) fn read(place: &'a Place, file: &'a File) -> Result<Self, Error> {
-        let document = Self { place, text: file.text(), value: Value::Null };
-        let value = document.parse(document.text)?;
+    pub(super) fn of(place: &'a Place, text: &'a str) -> Result<Self, Error> {
+        let document = Self { place, text, value: Value::Null };
+        let value = document.parse(text)?;
         Ok(Self { value, ..document })
     }
 
@@ -113,11 +112,10 @@ impl<'a> Document<'a> {
     }
 
     fn proven(&self, text: String, expected: &Value) -> Result<String, Error> {
-        let reads = self.parse(&text)?;
-        if same(&reads, expected, self.place.client) {
-            return Ok(text);
+        match self.parse(&text) {
+            Ok(reads) if same(&reads, expected, self.place.client) => Ok(text),
+            _ => Err(self.refusal("an edit of it would change more than the entry".to_owned())),
         }
-        Err(self.refusal("an edit of it would change more than the entry".to_owned()))
     }
 
     fn parse(&self, text: &str) -> Result<Value, Error> {

@@ -1,6 +1,9 @@
 //! Edits of texts: what is put in, what stays, what is refused.
 
 use super::client::{Client, Place, Scope};
+use super::document::Document;
+use super::entry::Entry;
+use super::file::File;
 use super::{Change, Error, Registered, registered, remove, snippet, write};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -67,7 +70,7 @@ fn json_keeps_comments_and_layout() {
         Client::Zed,
         "// Mine.\n{\n\t\"theme\": \"One\", // dark\n\t\"context_servers\": {\n\t\t/* another */\n\t\t\"other\": {\"command\": \"x\"},\n\t},\n}\n",
         "// Mine.\n{\n\t\"theme\": \"One\", // dark\n\t\"context_servers\": {\n\t\t/* another */\n\t\t\"other\": {\"command\": \"x\"},\n\
-         \t\t\"ssr\": {\n\t\t\t\"command\": \"$DIR/ssr-mcp\",\n\t\t\t\"args\": [\"mcp\"],\n\t\t\t\"source\": \"custom\",\n\t\t\t\"env\": {}\n\t\t},\n\t},\n}\n",
+         \t\t\"ssr\": {\n\t\t\t\"command\": \"$DIR/ssr-mcp\",\n\t\t\t\"args\": [\"mcp\"],\n\t\t\t\"source\": \"custom\",\n\t\t\t\"env\": {},\n\t\t},\n\t},\n}\n",
         "// Mine.\n{\n\t\"theme\": \"One\", // dark\n\t\"context_servers\": {\n\t\t/* another */\n\t\t\"other\": {\"command\": \"x\"},\n\t},\n}\n",
     );
 }
@@ -78,7 +81,7 @@ fn a_file_that_is_not_there_is_made() {
         Client::VsCode,
         "",
         "{\n  \"servers\": {\n    \"ssr\": {\n      \"type\": \"stdio\",\n      \"command\": \"$DIR/ssr-mcp\",\n      \"args\": [\"mcp\"]\n    }\n  }\n}\n",
-        "{\n  \"servers\": {\n  }\n}\n",
+        "{\n  \"servers\": {}\n}\n",
     );
 }
 
@@ -288,4 +291,131 @@ fn codex_takes_the_optional_lines_once_they_are_uncommented() {
     assert_eq!(ssr["default_tools_approval_mode"].as_str(), Some("approve"));
     assert_eq!(ssr["tools"]["inject_bug"]["approval_mode"].as_str(), Some("approve"));
     assert_eq!(read["model_providers"]["taotoken"]["wire_api"].as_str(), Some("responses"));
+}
+
+#[test]
+fn a_file_that_changed_since_it_was_read_is_left_alone() {
+    let ground = Ground::new();
+    let place = ground.place(Client::Cursor);
+    fs::write(&place.path, "{}").unwrap();
+    let file = File::read(&place.path).unwrap();
+    let absent = File::read(&ground.dir.path().join("absent")).unwrap();
+    fs::write(&place.path, "{\"theirs\": 1}").unwrap();
+    fs::write(ground.dir.path().join("absent"), "theirs").unwrap();
+    for file in [&file, &absent] {
+        assert!(matches!(file.replace("ours"), Err(Error::Changed { .. })));
+    }
+    assert!(matches!(file.delete(), Err(Error::Changed { .. })));
+    assert_eq!(ground.text(), "{\"theirs\": 1}");
+    assert_eq!(fs::read_to_string(ground.dir.path().join("absent")).unwrap(), "theirs");
+    let names = fs::read_dir(ground.dir.path()).unwrap().map(|entry| entry.unwrap().file_name());
+    assert!(!names.into_iter().any(|name| name.to_string_lossy().contains("new-")));
+}
+
+/// Whatever a file holds: it is refused, or the edit reads back, is the last one needed, and has every
+/// line of comment.
+#[track_caller]
+fn check_mangled(client: Client, seeds: &[&str], words: &[&str]) {
+    let place = Place { client, scope: Scope::User, path: PathBuf::from("/file") };
+    let entry = Entry::of(client, "/bin/ssr-mcp");
+    let seeds: Vec<&[u8]> = seeds.iter().map(|seed| seed.as_bytes()).collect();
+    let words: Vec<&[u8]> = words.iter().map(|word| word.as_bytes()).collect();
+    let written = std::cell::Cell::new(0);
+    crate::dice::mangled::check(&seeds, &words, &|input| {
+        let Ok(text) = std::str::from_utf8(input) else { return };
+        let Ok(document) = Document::of(&place, text) else { return };
+        drop(document.without());
+        let Ok(Some(new)) = document.with(&entry) else { return };
+        written.set(written.get() + 1);
+        let again = Document::of(&place, &new).unwrap();
+        assert_eq!(again.with(&entry), Ok(None));
+        assert!(again.ours().iter().any(|found| found.command == "/bin/ssr-mcp"));
+        let comments = |text: &str| {
+            let is_comment =
+                |line: &&str| line.trim().starts_with("//") || line.trim().starts_with('#');
+            text.lines()
+                .filter(is_comment)
+                .map(str::trim_end)
+                .map(str::to_owned)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(comments(&new), comments(text));
+    });
+    assert!(written.get() > 1000, "{client}: only {} files were edited", written.get());
+}
+
+#[test]
+fn mangled_json_is_refused_or_edited_well() {
+    check_mangled(
+        Client::Zed,
+        &[
+            "// Mine.\n{\n  \"a\": [1, {}], // b\n  \"context_servers\": {\n    // c\n    \"x\": {\"command\": \"y\"},\n  },\n}\n",
+            "{\"context_servers\": {\"ssr\": {\"command\": \"/a/ssr-mcp\", \"args\": []}}}",
+        ],
+        &[
+            "\"context_servers\"",
+            "\"ssr\"",
+            "/*",
+            "*/",
+            "//",
+            "\"",
+            "\\",
+            "{",
+            "}",
+            ",",
+            ":",
+            "\r\n",
+            "null",
+        ],
+    );
+}
+
+#[test]
+fn mangled_toml_is_refused_or_edited_well() {
+    check_mangled(
+        Client::Codex,
+        &[
+            "# Mine.\nmodel = \"m\" # b\n\n[mcp_servers.x]\ncommand = 'y'\n\n# c\n[[a.b]]\nc = 1979-05-27\n",
+            "[mcp_servers]\nssr = { command = \"/a/ssr-mcp\" }\n",
+            "mcp_servers.ssr.command = '/a/ssr-mcp'\n",
+        ],
+        &["mcp_servers", "ssr", "[", "]", "\"\"\"", "'", "=", ".", "{", "}", "#", "\r\n"],
+    );
+}
+
+#[test]
+fn mangled_yaml_is_refused_or_edited_well() {
+    check_mangled(
+        Client::Goose,
+        &[
+            "# Mine.\nA: b # c\nextensions:\n  # d\n  developer:\n    enabled: true\n\nB: |\n  x\n  # y\n",
+            "extensions:\n  ssr:\n    type: stdio\n    cmd: /a/ssr-mcp\n    args: [\"mcp\"]\n",
+        ],
+        &[
+            "extensions:",
+            "ssr:",
+            "  ",
+            "- ",
+            "|",
+            ">",
+            "\"",
+            "'",
+            "#",
+            "{}",
+            "&a",
+            "*a",
+            "---",
+            "...",
+            "\t",
+            "\r\n",
+            "? ",
+        ],
+    );
+    check_mangled(
+        Client::Continue,
+        &[
+            "# Mine.\nname: a\nmcpServers:\n  - name: ssr\n    command: /a/ssr-mcp # b\n    args: [mcp]\n",
+        ],
+        &["mcpServers:", "command: ", "name: ", "ssr", "- ", "|", "\"", "#", "{}", "---", "\r\n"],
+    );
 }

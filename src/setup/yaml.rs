@@ -73,7 +73,7 @@ impl Open {
                     return Err("a key is no text".to_owned());
                 }
                 None => {
-                    *key = Some(value.as_str().map_or_else(|| value.to_string(), str::to_owned))
+                    *key = Some(value.as_str().map_or_else(|| value.to_string(), str::to_owned));
                 }
             },
         }
@@ -123,10 +123,10 @@ pub(super) fn remove(text: &str, key: &str, name: &str) -> Result<String, String
     let mut lines = Lines::of(text)?;
     let section = lines.section(key)?;
     let child = lines.child(&section, name)?.ok_or("the entry was not found")?;
-    lines.lines.drain(child.start..child.end);
+    lines.all.drain(child.start..child.end);
     let left = lines.section(key)?;
     if !(left.start + 1..left.end).any(|at| lines.is_content(at)) {
-        lines.lines[left.start] = format!("{key}: {{}}");
+        lines.all[left.start] = format!("{key}: {{}}");
     }
     Ok(lines.text())
 }
@@ -134,7 +134,7 @@ pub(super) fn remove(text: &str, key: &str, name: &str) -> Result<String, String
 /// Makes one scalar another, where a field of that name stands once in the text.
 pub(super) fn replace_scalar(text: &str, field: &str, wanted: &str) -> Result<String, String> {
     let mut lines = Lines::of(text)?;
-    let all = Block { start: 0, end: lines.lines.len(), indent: 0 };
+    let all = Block { start: 0, end: lines.all.len(), indent: 0 };
     let wanted = plain(&Value::from(wanted)).ok_or("it is no scalar")?;
     lines.replace_scalar(&all, field, &wanted)?;
     Ok(lines.text())
@@ -148,7 +148,7 @@ struct Block {
 }
 
 struct Lines {
-    lines: Vec<String>,
+    all: Vec<String>,
     ending: &'static str,
     ended: bool,
 }
@@ -158,52 +158,52 @@ impl Lines {
         let ending = if text.contains("\r\n") { "\r\n" } else { "\n" };
         let lines: Vec<String> = text.lines().map(str::to_owned).collect();
         let ended = text.is_empty() || text.ends_with('\n');
-        let read = Self { lines, ending, ended };
+        let read = Self { all: lines, ending, ended };
         if read.text() != text {
             return Err("its line endings are mixed".to_owned());
         }
-        if read.lines.iter().any(|line| line.starts_with("...")) {
+        if read.all.iter().any(|line| line.starts_with("...")) {
             return Err("it ends before its end".to_owned());
         }
         Ok(Self { ended: true, ..read })
     }
 
     fn text(&self) -> String {
-        let text = self.lines.join(self.ending);
-        if self.ended && !self.lines.is_empty() { text + self.ending } else { text }
+        let text = self.all.join(self.ending);
+        if self.ended && !self.all.is_empty() { text + self.ending } else { text }
     }
 
     fn indent(&self, at: usize) -> usize {
-        self.lines[at].len() - self.lines[at].trim_start_matches(' ').len()
+        self.all[at].len() - self.all[at].trim_start_matches(' ').len()
     }
 
     fn is_content(&self, at: usize) -> bool {
-        let line = self.lines[at].trim();
+        let line = self.all[at].trim();
         !line.is_empty() && !line.starts_with('#')
     }
 
     /// The block mapping under a key in the first column; made at the end where there is none.
     fn section(&mut self, key: &str) -> Result<Block, String> {
         let head = format!("{key}:");
-        let heads: Vec<usize> = (0..self.lines.len())
-            .filter(|at| self.lines[*at].strip_prefix(&head).is_some_and(starts_value))
+        let heads: Vec<usize> = (0..self.all.len())
+            .filter(|at| self.all[*at].strip_prefix(&head).is_some_and(starts_value))
             .collect();
         let start = match heads[..] {
             [] => {
-                self.lines.push(head.clone());
-                self.lines.len() - 1
+                self.all.push(head.clone());
+                self.all.len() - 1
             }
             [at] => at,
             _ => return Err(format!("{key:?} stands twice")),
         };
-        let rest = self.lines[start][head.len()..].to_owned();
+        let rest = self.all[start][head.len()..].to_owned();
         let (inline, comment) = match rest.find(" #") {
             Some(at) => rest.split_at(at),
             None => (rest.as_str(), ""),
         };
         match inline.trim() {
             "" => {}
-            "{}" | "null" | "~" => self.lines[start] = format!("{head}{comment}"),
+            "{}" | "null" | "~" => self.all[start] = format!("{head}{comment}"),
             _ => return Err(format!("{key:?} is not a block of lines")),
         }
         let end = self.end(start, 1);
@@ -215,7 +215,7 @@ impl Lines {
     /// Behind the last line of content that is indented at least so far.
     fn end(&self, start: usize, indent: usize) -> usize {
         let mut end = start + 1;
-        for at in start + 1..self.lines.len() {
+        for at in start + 1..self.all.len() {
             if self.is_content(at) {
                 if self.indent(at) < indent {
                     break;
@@ -230,11 +230,11 @@ impl Lines {
         let head = format!("{name}:");
         let is_child = |at: &usize| self.is_content(*at) && self.indent(*at) == section.indent;
         let Some(start) = (section.start + 1..section.end).filter(is_child).find(|at| {
-            self.lines[*at][section.indent..].strip_prefix(&head).is_some_and(starts_value)
+            self.all[*at][section.indent..].strip_prefix(&head).is_some_and(starts_value)
         }) else {
             return Ok(None);
         };
-        if self.lines[start].trim() != head {
+        if self.all[start].trim() != head {
             return Err(format!("the entry {name:?} is not a block of lines"));
         }
         let end = self.end(start, section.indent + 1);
@@ -243,7 +243,7 @@ impl Lines {
     }
 
     fn insert(&mut self, at: usize, block: &str) {
-        self.lines.splice(at..at, block.lines().map(str::to_owned));
+        self.all.splice(at..at, block.lines().map(str::to_owned));
     }
 
     /// Keeps what stands before the value, and a comment behind it.
@@ -251,14 +251,14 @@ impl Lines {
         let head = format!("{field}: ");
         let is_field = |line: &str| line.trim_start_matches([' ', '-']).starts_with(&head);
         let found: Vec<usize> =
-            (block.start..block.end).filter(|at| is_field(&self.lines[*at])).collect();
+            (block.start..block.end).filter(|at| is_field(&self.all[*at])).collect();
         let [at] = found[..] else {
             return Err(format!("{field} does not stand once in a line of its own"));
         };
-        let line = &self.lines[at];
+        let line = &self.all[at];
         let (before, rest) = line.split_at(line.find(&head).unwrap_or(0) + head.len());
         let comment = rest.find(" #").map_or("", |at| &rest[at..]);
-        self.lines[at] = format!("{before}{wanted}{comment}");
+        self.all[at] = format!("{before}{wanted}{comment}");
         Ok(())
     }
 }

@@ -153,13 +153,17 @@ fn a_project_has_files_of_its_own() {
 #[test]
 fn variables_of_clients_move_their_files() {
     let home = Home::new();
-    let elsewhere = home.root().join("elsewhere");
     for (client, variable, file) in [
         ("codex", "CODEX_HOME", "config.toml"),
         ("claude-code", "CLAUDE_CONFIG_DIR", ".claude.json"),
+        ("cline", "CLINE_MCP_SETTINGS_PATH", ""),
+        ("cline", "CLINE_DATA_DIR", "settings/cline_mcp_settings.json"),
+        ("cline", "CLINE_DIR", "data/settings/cline_mcp_settings.json"),
+        ("gemini", "GEMINI_CLI_HOME", ".gemini/settings.json"),
         ("zed", "XDG_CONFIG_HOME", "zed/settings.json"),
         ("continue", "CONTINUE_GLOBAL_DIR", "mcpServers/ssr-mcp.yaml"),
     ] {
+        let elsewhere = home.root().join(variable);
         let output = home
             .binary()
             .env(variable, &elsewhere)
@@ -167,7 +171,8 @@ fn variables_of_clients_move_their_files() {
             .output()
             .unwrap();
         assert!(output.status.success(), "{client}: {output:?}");
-        assert!(elsewhere.join(file).is_file(), "{client}");
+        let path = if file.is_empty() { elsewhere } else { elsewhere.join(file) };
+        assert!(path.is_file(), "{variable}");
     }
     assert_eq!(beside(&home.root().join("home/x")), [""; 0]);
 }
