@@ -9,11 +9,13 @@ mod doctor;
 mod exit;
 mod grade;
 mod inject;
+mod instructions;
 mod out;
 mod parse;
 mod play;
 mod progress;
 mod score;
+mod setup;
 mod solve;
 mod state;
 mod status;
@@ -86,6 +88,8 @@ pub fn run(session: &Session, command: &Command, json: bool) -> Exit {
         Command::Status(command) => status::run(command, &mut context),
         Command::State(command) => state::run(command, &mut context),
         Command::Doctor => doctor::run(&mut context),
+        Command::Setup(command) => setup::run(command, &mut context),
+        Command::Instructions => instructions::run(&mut context),
     };
     context.progress.clear();
     match ended {

@@ -1,16 +1,19 @@
 //! Flags and environment to plain options: the only reader of the environment, the working
 //! directory and the default seed.
 
+mod clients;
 mod environment;
 mod grammars;
 #[cfg(test)]
 mod tests;
 
+pub use clients::ClientHomes;
 pub use environment::Environment;
 
 use crate::runner::Machine;
-use crate::sandbox::{Choice, Tier};
+use crate::sandbox::{Choice, Tier, surroundings};
 use crate::syntax::GrammarSource;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// What the command line says about the host, whatever the command.
@@ -43,6 +46,10 @@ pub struct Config {
     pub program: PathBuf,
     /// What the sandbox is chosen from.
     pub sandbox: Choice,
+    /// Where clients of ours keep their configuration.
+    pub clients: ClientHomes,
+    /// Variables by which containers and clients' sandboxes are known.
+    pub surroundings: BTreeMap<String, String>,
     state_root: Option<PathBuf>,
     machine: Option<Machine>,
 }
@@ -101,6 +108,10 @@ impl Config {
             (1, _) => "warn,rmcp=error,ssr_mcp=info".to_owned(),
             (_, _) => "info,ssr_mcp=debug".to_owned(),
         };
+        let clients = ClientHomes::of(environment, cwd.clone());
+        let surroundings = surroundings::names()
+            .filter_map(|name| Some((name.to_owned(), environment.text(name)?)))
+            .collect();
         let program = environment.program.clone();
         let sandbox = Choice { only: flags.sandbox, path: environment.path_list("PATH") };
         Ok(Self {
@@ -112,6 +123,8 @@ impl Config {
             grammars,
             program,
             sandbox,
+            clients,
+            surroundings,
             state_root,
             machine,
         })

@@ -31,6 +31,7 @@ pub mod unnoticed;
 pub mod episode;
 // Host: options and state.
 pub mod config;
+pub mod setup;
 pub mod session;
 // Faces: decode, call a verb, encode.
 pub mod mcp;

@@ -13,6 +13,7 @@
 
 #[cfg_attr(not(target_os = "linux"), path = "sandbox/elsewhere.rs")]
 mod native;
+pub mod surroundings;
 
 use crate::tree::{Changes, RelPath};
 use std::collections::BTreeMap;

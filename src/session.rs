@@ -13,6 +13,7 @@ mod game;
 mod grade;
 mod history;
 mod inject;
+mod instructions;
 mod job;
 mod jobs;
 mod lock;
@@ -26,6 +27,7 @@ mod record;
 mod reference;
 mod runs;
 mod score;
+mod setup;
 mod solve;
 mod status;
 #[cfg(test)]
@@ -36,12 +38,13 @@ mod wrong_book;
 
 pub use check::{CheckAnswer, CheckLine, CheckRequest};
 pub use csv::CsvLog;
-pub use doctor::{DoctorAnswer, SandboxState, StateDirectory, Toolchain};
+pub use doctor::{DoctorAnswer, SandboxState, StateDirectory, Surroundings, Toolchain};
 pub use documents::{Document, KeptArtifact};
 pub use error::Error;
 pub use game::Game;
 pub use grade::{GradeAnswer, GradeRequest};
 pub use inject::{InjectAnswer, InjectRequest};
+pub use instructions::INSTRUCTIONS;
 pub use job::{Event, Job};
 pub use jobs::{JobLine, JobRequest, State, Work};
 pub use open::{Repository, time_limit};
@@ -51,6 +54,7 @@ pub use played::PlayedRound;
 pub use prune::PruneAnswer;
 pub use reference::ArtifactRef;
 pub use score::{Outcome, ScoreAnswer, ScoreRequest, score};
+pub use setup::{ClientEntry, SetupAction, SetupAnswer, SetupOutcome, SetupRequest};
 pub use solve::{AttemptLine, SolveAnswer, SolveRequest};
 pub use status::{LastRound, LeftOut, RunLine, StatusAnswer};
 pub use unnoticed::{

@@ -35,6 +35,7 @@ const EVERYWHERE: &str = "Options of every command";
         ssr-mcp check /tmp/bug --repo .         is that bug real?\n  \
         ssr-mcp solve /tmp/bug --repo .         eight attempts to repair it\n  \
         ssr-mcp unnoticed .                     edits that your tests do not notice\n  \
+        ssr-mcp setup codex                     register it with a coding agent\n  \
         ssr-mcp --stdio                         MCP server on standard input and output\n\n\
         Exit codes: 0 done; 1 a negative outcome (an invalid artifact, an unsolved bug); 2 arguments \
         that cannot be used; 3 the harness could not do its work, or was cancelled."
@@ -78,6 +79,9 @@ pub enum Command {
     State(super::state::State),
     /// Say what this machine offers: sandbox, toolchains, state directory, languages
     Doctor,
+    Setup(super::setup::Setup),
+    /// Print what an agent is told of this server: when to reach for it
+    Instructions,
 }
 
 /// How the repository's tests are run, where what was found is not what you want.

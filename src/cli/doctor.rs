@@ -1,7 +1,7 @@
 //! `ssr-mcp doctor`.
 
 use super::{Context, Ended, Exit, table};
-use crate::session::DoctorAnswer;
+use crate::session::{ClientEntry, DoctorAnswer};
 
 pub(super) fn run(context: &mut Context<'_>) -> Ended {
     let answer = context.session.doctor();
@@ -26,7 +26,23 @@ fn show(answer: &DoctorAnswer) -> String {
     let sandbox = &answer.sandbox;
     lines.extend(sandbox.better.iter().map(|why| format!("not used: {why}")));
     lines.extend(sandbox.lacks.iter().map(|lack| format!("weaker here: {lack}")));
+    let surroundings = &answer.surroundings;
+    lines.extend(surroundings.signs.iter().map(|sign| format!("within {sign}")));
+    lines.extend(surroundings.meaning.iter().map(|meaning| format!("which means: {meaning}")));
+    lines.extend(answer.clients.iter().map(client));
     lines.extend(answer.problems.iter().map(|problem| format!("{} {problem}", table::mark(false))));
     lines.push(if answer.ready { "ready to play" } else { "not ready to play" }.to_owned());
     lines.join("\n")
+}
+
+fn client(entry: &ClientEntry) -> String {
+    let ClientEntry { client, scope, file, command, .. } = entry;
+    let mark = table::mark(entry.problem.is_none());
+    let command = command.as_ref().map(|command| format!(" starts {command}, by {file}"));
+    let problem = entry.problem.as_ref().map(|problem| format!(": {problem}"));
+    format!(
+        "{mark} {client} ({scope}){}{}",
+        command.unwrap_or_default(),
+        problem.unwrap_or_default()
+    )
 }

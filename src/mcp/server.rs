@@ -6,7 +6,7 @@ use super::{
     check_artifact, grade_patch, inject_bug, job, prompts, replay_bug, resources, run_parser,
     score_reward, solve, train_step, unnoticed_edits, workspace_status, wrong_book,
 };
-use crate::session::{Error, Session};
+use crate::session::{Error, INSTRUCTIONS, Session};
 use rmcp::model::{
     ArgumentInfo, CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult,
     CompletionInfo, GetPromptRequestParams, GetPromptResponse, Implementation, ListPromptsResult,
@@ -17,11 +17,6 @@ use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::Value;
 use std::sync::Arc;
-
-const INSTRUCTIONS: &str = "Self-play on the repository of the working directory: inject_bug makes a \
-bug that is proven real and hidden by weakened tests (in a copy; the repository is never changed), \
-check_artifact proves an artifact, solve attempts repairs, grade_patch judges yours, score_reward gives both \
-roles' rewards. What takes seconds to minutes answers with a job's id; the tool job waits for its answer.";
 
 #[derive(Clone)]
 pub(super) struct Server {

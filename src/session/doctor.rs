@@ -1,7 +1,7 @@
 //! `doctor`: what this machine offers, and what to do where it does not.
 
-use super::Session;
-use crate::sandbox::{Tier, Unavailable};
+use super::{ClientEntry, Session};
+use crate::sandbox::{Tier, Unavailable, surroundings};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
@@ -26,10 +26,13 @@ pub struct DoctorAnswer {
     /// Whether a round can be played here, as far as this can be told without a repository.
     pub ready: bool,
     pub sandbox: SandboxState,
+    pub surroundings: Surroundings,
     pub toolchains: Vec<Toolchain>,
     pub state_directory: StateDirectory,
     /// Languages that are loaded, sorted.
     pub languages: Vec<String>,
+    /// Clients that start this server, and clients' files that are not understood.
+    pub clients: Vec<ClientEntry>,
     /// What to do, one sentence a problem; empty where nothing is wrong.
     pub problems: Vec<String>,
 }
@@ -45,6 +48,15 @@ pub struct SandboxState {
     pub lacks: Vec<String>,
     /// Why none does, and the fix.
     pub refusal: Option<String>,
+}
+
+/// What encloses this process already.
+#[derive(Clone, Debug, serde::Serialize, schemars::JsonSchema)]
+pub struct Surroundings {
+    /// A container, a client's sandbox, and how it was seen; empty where nothing was.
+    pub signs: Vec<String>,
+    /// What that means for the tiers; null where nothing was seen.
+    pub meaning: Option<String>,
 }
 
 #[derive(Clone, Debug, serde::Serialize, schemars::JsonSchema)]
@@ -85,6 +97,8 @@ impl Session {
         };
         DoctorAnswer {
             ready: problems.is_empty(),
+            surroundings: self.surroundings(sandbox.tier),
+            clients: self.client_entries(),
             sandbox,
             toolchains,
             state_directory,
@@ -107,6 +121,23 @@ impl Session {
             problems.push(error.to_string());
         }
         StateDirectory { path: Some(path), writable }
+    }
+
+    fn surroundings(&self, tier: Option<Tier>) -> Surroundings {
+        let signs = surroundings::signs(Path::new("/"), &self.config().surroundings);
+        let meaning = match tier {
+            _ if signs.is_empty() => None,
+            Some(Tier::A) => Some("the best tier works in it all the same".to_owned()),
+            Some(tier) => Some(format!(
+                "tier {tier:?} is what works in it; outside of it a better one may"
+            )),
+            None => Some(
+                "it may be why no tier works: give the container user namespaces, or switch the client's own \
+                 sandbox off for this server (VS Code: \"sandboxEnabled\": false)"
+                    .to_owned(),
+            ),
+        };
+        Surroundings { signs, meaning }
     }
 
     fn sandbox_state(&self, problems: &mut Vec<String>) -> SandboxState {

@@ -53,6 +53,7 @@ impl Home {
     /// What differs from run to run, replaced.
     pub(crate) fn normalised(&self, text: &str) -> String {
         let text = text
+            .replace(env!("CARGO_BIN_EXE_ssr-mcp"), "$BINARY")
             .replace(&self.root().display().to_string(), "$ROOT")
             .replace(env!("CARGO_PKG_VERSION"), "$VERSION");
         // A workspace's state directory is named by 16 digits of a digest of its root.

@@ -36,6 +36,7 @@ mod real_languages;
 mod runner;
 mod runs;
 mod sandbox;
+mod setup;
 mod soak;
 mod solver;
 mod store;

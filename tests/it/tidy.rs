@@ -12,7 +12,7 @@ const FLOORS: [&[&str]; 6] = [
     &["syntax"],
     &["sandbox", "workspace", "runner", "store", "harness"],
     &["consistency", "grading", "injector", "solver", "wrong_book", "unnoticed", "episode"],
-    &["config", "session"],
+    &["config", "setup", "session"],
     &["mcp", "cli"],
 ];
 
