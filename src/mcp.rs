@@ -1,6 +1,7 @@
 //! The MCP face over standard input and output: decodes a call, runs one verb, encodes the answer.
 //! The only user of `rmcp`.
 
+mod apply;
 mod artifact_argument;
 mod call;
 mod check_artifact;
@@ -42,9 +43,10 @@ pub fn serve(session: Session) -> anyhow::Result<()> {
         .enable_all()
         .build()
         .context("the runtime cannot start")?;
+    let face = Server::new(session)?;
     let served = runtime.block_on(async {
         let transport = (tokio::io::stdin(), tokio::fs::File::from_std(output));
-        let running = match Server::new(session).serve(transport).await {
+        let running = match face.serve(transport).await {
             Ok(running) => running,
             Err(rmcp::service::ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
             Err(error) => {

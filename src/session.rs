@@ -3,6 +3,7 @@
 //! A verb takes a request and a [`Job`] and gives an answer whose JSON is what the faces show. It
 //! opens what it needs and leaves behind only what is in the state directory.
 
+mod apply;
 mod check;
 mod csv;
 mod doctor;
@@ -36,6 +37,7 @@ mod unnoticed;
 mod warnings;
 mod wrong_book;
 
+pub use apply::Plan;
 pub use check::{CheckAnswer, CheckLine, CheckRequest};
 pub use csv::CsvLog;
 pub use doctor::{DoctorAnswer, SandboxState, StateDirectory, Surroundings, Toolchain};

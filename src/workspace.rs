@@ -4,6 +4,7 @@
 //! under its final name only when it is complete, and is never written again. Two bases of one
 //! content have one id.
 
+mod apply;
 mod base;
 mod blobs;
 mod build;
@@ -23,6 +24,7 @@ mod state;
 mod tests;
 mod upkeep;
 
+pub use apply::{NotApplied, Planned};
 pub use base::{Base, Drift};
 pub use error::Error;
 pub use freeze::Freezing;

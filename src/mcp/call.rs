@@ -53,7 +53,7 @@ fn complete(mut answer: Value) -> CallToolResult {
 
 /// A result that the calling model can read and act on. Text only: clients that validate hold
 /// structured content to the tool's output schema, also where it is an error.
-fn refusal(text: impl Into<String>) -> CallToolResult {
+pub(super) fn refusal(text: impl Into<String>) -> CallToolResult {
     CallToolResult::error(vec![ContentBlock::text(text)])
 }
 

@@ -3,15 +3,16 @@
 use super::call;
 use super::tool::Entry;
 use super::{
-    check_artifact, grade_patch, inject_bug, job, prompts, replay_bug, resources, run_parser,
-    score_reward, solve, train_step, unnoticed_edits, workspace_status, wrong_book,
+    apply, check_artifact, grade_patch, inject_bug, job, prompts, replay_bug, resources,
+    run_parser, score_reward, solve, train_step, unnoticed_edits, workspace_status, wrong_book,
 };
 use crate::session::{Error, INSTRUCTIONS, Session};
 use rmcp::model::{
     ArgumentInfo, CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult,
     CompletionInfo, GetPromptRequestParams, GetPromptResponse, Implementation, ListPromptsResult,
     ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
-    ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig, Tool,
+    ReadResourceRequestParams, ReadResourceResponse, RequestStateCodec, ServerCapabilities,
+    ServerConfig, Tool,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -24,10 +25,20 @@ pub(super) struct Server {
     entries: Arc<Vec<Entry>>,
     /// The tool `job`, which knows the others: it begins their interrupted jobs again.
     job: Arc<Entry>,
+    /// Signs what a client is to bring back with a person's answer.
+    codec: Arc<RequestStateCodec>,
+}
+
+/// With a key of this process: a question does not outlive it.
+fn codec() -> anyhow::Result<RequestStateCodec> {
+    let mut key = [0; 32];
+    let got = rustix::rand::getrandom(&mut key, rustix::rand::GetRandomFlags::empty())?;
+    anyhow::ensure!(got == key.len(), "the system gave too few random bytes");
+    Ok(RequestStateCodec::try_new(key)?)
 }
 
 impl Server {
-    pub(super) fn new(session: Session) -> Self {
+    pub(super) fn new(session: Session) -> anyhow::Result<Self> {
         let entries = vec![
             inject_bug::entry(),
             check_artifact::entry(),
@@ -40,10 +51,11 @@ impl Server {
             replay_bug::entry(),
             unnoticed_edits::entry(),
             workspace_status::entry(),
+            apply::entry(),
         ];
         let entries = Arc::new(entries);
         let job = Arc::new(job::entry(Arc::clone(&entries)));
-        Self { session: Arc::new(session), entries, job }
+        Ok(Self { session: Arc::new(session), entries, job, codec: Arc::new(codec()?) })
     }
 }
 
@@ -107,6 +119,10 @@ impl ServerHandler for Server {
         if self.entry(&request.name).is_none() {
             let text = format!("there is no tool {:?}; tools/list names them", request.name);
             return Err(ErrorData::invalid_params(text, None));
+        }
+        if request.name == apply::NAME {
+            let session = Arc::clone(&self.session);
+            return Ok(apply::call(session, &self.codec, request, &context).await);
         }
         let server = self.clone();
         let result = call::run(context, move |job| {

@@ -33,14 +33,15 @@ enum Run {
     Later(Later),
 }
 
-/// What a tool does to the world, as the protocol's hints say it. No tool destroys anything or
-/// reaches out of this machine.
+/// What a tool does to the world, as the protocol's hints say it. None reaches out of this machine.
 #[derive(Clone, Copy)]
 pub(super) enum Effect {
     /// Computes an answer; runs, if any, leave nothing behind.
     Reads,
     /// Adds to the state directory; the same call may give another answer.
     Adds,
+    /// Changes the user's own files.
+    Writes,
 }
 
 /// How a tool is announced.
@@ -174,7 +175,7 @@ pub(super) fn wait(argument: Option<Value>, default: f64) -> Result<Duration, Er
     }
 }
 
-fn decode<I: DeserializeOwned>(arguments: JsonObject) -> Result<I, Error> {
+pub(super) fn decode<I: DeserializeOwned>(arguments: JsonObject) -> Result<I, Error> {
     serde_json::from_value(Value::Object(arguments)).map_err(|error| Error::Usage(misfit(&error)))
 }
 
@@ -191,7 +192,7 @@ impl Notice {
         let reads = matches!(self.effect, Effect::Reads);
         let annotations = ToolAnnotations::with_title(self.title)
             .read_only(reads)
-            .destructive(false)
+            .destructive(matches!(self.effect, Effect::Writes))
             .idempotent(reads)
             .open_world(false);
         Tool::new(self.name, self.description, input)
