@@ -18,6 +18,7 @@ mod parse;
 mod place;
 mod play;
 mod played;
+mod plays;
 mod prune;
 mod record;
 mod reference;
@@ -43,6 +44,11 @@ pub use open::{Repository, time_limit};
 pub use parse::{ParseAnswer, ParseRequest};
 pub use play::{DEFAULT_SECOND_ORDER, PlayRequest};
 pub use played::PlayedRound;
+pub use plays::{
+    Budget, COMMAND, DEFAULT_TURNS, PlayBashAnswer, PlayBashRequest, PlayBeginAnswer,
+    PlayBeginRequest, PlayCreateAnswer, PlayCreateRequest, PlayEditAnswer, PlayEditRequest,
+    PlayReadAnswer, PlayReadRequest, PlayRef, PlayRole, PlaySubmitAnswer, PlaySubmitRequest,
+};
 pub use prune::PruneAnswer;
 pub use reference::ArtifactRef;
 pub use score::{Outcome, ScoreAnswer, ScoreRequest, score};
@@ -71,11 +77,12 @@ pub struct Session {
     config: Config,
     /// The one that was found to work, probed once a process.
     sandbox: OnceLock<Sandbox>,
+    plays: plays::Table,
 }
 
 impl Session {
     pub fn new(config: Config) -> Self {
-        Self { config, sandbox: OnceLock::new() }
+        Self { config, sandbox: OnceLock::new(), plays: plays::Table::default() }
     }
 
     pub fn config(&self) -> &Config {

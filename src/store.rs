@@ -9,6 +9,7 @@ mod differences;
 mod edits;
 mod error;
 mod open;
+mod plays;
 mod rounds;
 mod runs;
 #[cfg(test)]
@@ -19,6 +20,7 @@ pub use artifacts::Artifact;
 pub use differences::Difference;
 pub use edits::TriedEdit;
 pub use error::Error;
+pub use plays::{Play, PlayEnd, PlayFile, PlayState, Turn};
 pub use rounds::{Attempt, Counts, Kept, Played, Round};
 pub use runs::{Run, RunState};
 pub use wrong_book::{Entry, Failure, Group};

@@ -14,6 +14,7 @@ mod git;
 mod history;
 mod known;
 mod listing;
+mod products;
 mod prune;
 mod report;
 mod seen;
@@ -28,6 +29,7 @@ pub use error::Error;
 pub use freeze::Freezing;
 pub use git::{Head, Vcs};
 pub use history::{Commit, History, NoHistory, Revision, Wanted};
+pub use products::Products;
 pub use report::FreezeReport;
 pub use upkeep::{OldBase, Upkeep, size as disk_size, states};
 
@@ -60,6 +62,11 @@ impl Workspace {
     /// `freeze` with the clock and the limits given. The base's `report` tells what it took.
     pub fn freeze_with(&self, options: &Freezing) -> Result<Base, Error> {
         freeze::freeze(self, options)
+    }
+
+    /// The base with this id; `None` where it was pruned.
+    pub fn base(&self, id: &str, owner: Option<(u32, u32)>) -> Result<Option<Base>, Error> {
+        freeze::frozen(self, id, &Freezing { owner, ..Freezing::at(SystemTime::now()) })
     }
 
     /// The version control around the root; `None` for a plain folder.

@@ -2,6 +2,7 @@
 
 use super::call;
 use super::tool::Entry;
+use super::{play_bash, play_begin, play_create, play_edit, play_read, play_submit};
 use super::{check_artifact, inject_bug, run_parser, score_reward, solve, workspace_status};
 use crate::session::Session;
 use rmcp::model::{
@@ -15,6 +16,7 @@ use std::sync::Arc;
 const INSTRUCTIONS: &str = "Self-play on the repository of the working directory: inject_bug makes a \
 bug that is proven real and hidden by weakened tests (in a copy; the repository is never changed), \
 check_artifact proves an artifact, solve attempts repairs, score_reward gives both roles' rewards. \
+play_begin lets you be the solver or the injector yourself. \
 Runs take from seconds to minutes.";
 
 #[derive(Clone)]
@@ -32,6 +34,12 @@ impl Server {
             run_parser::entry(),
             score_reward::entry(),
             workspace_status::entry(),
+            play_begin::entry(),
+            play_bash::entry(),
+            play_read::entry(),
+            play_edit::entry(),
+            play_create::entry(),
+            play_submit::entry(),
         ];
         Self { session: Arc::new(session), entries: Arc::new(entries) }
     }

@@ -134,8 +134,8 @@ impl Hold {
     }
 }
 
-/// Opens and locks a run's file; `None` where another process holds it, or did so and removed it.
-fn locked(dir: &Path, id: &str) -> Result<Option<(PathBuf, File)>, Error> {
+/// Opens and locks the file of a run, or of something else that one process holds; `None` where another process holds it, or did so and removed it.
+pub(super) fn locked(dir: &Path, id: &str) -> Result<Option<(PathBuf, File)>, Error> {
     let path = dir.join(format!("{id}.lock"));
     let attempt = || -> io::Result<Option<File>> {
         let file =
@@ -178,7 +178,7 @@ fn sweep(record: &Record, dir: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-fn remove(path: &Path) -> Result<(), Error> {
+pub(super) fn remove(path: &Path) -> Result<(), Error> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(cannot(path, &error)),
         _ => Ok(()),
@@ -187,7 +187,7 @@ fn remove(path: &Path) -> Result<(), Error> {
 
 fn cannot(path: &Path, error: &io::Error) -> Error {
     Error::harness(anyhow::anyhow!(
-        "the lock of a run, {}, cannot be used ({error}); check the permissions of its directory or \
+        "the lock {} cannot be used ({error}); check the permissions of its directory or \
          choose another state directory",
         path.display()
     ))

@@ -28,6 +28,7 @@ mod injector;
 mod killed;
 mod leaks;
 mod mcp;
+mod plays;
 mod processes;
 mod real;
 mod real_js;
