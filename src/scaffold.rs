@@ -64,7 +64,9 @@ pub struct Ran {
 /// Why a tool did nothing. The player can do something about it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Trouble {
-    #[error("the path {path:?} is refused: {reason}; name a file of the tree, relative to its root, or one below /tmp")]
+    #[error(
+        "the path {path:?} is refused: {reason}; name a file of the tree, relative to its root, or one below /tmp"
+    )]
     Path { path: String, reason: String },
     #[error("there is no file {0}")]
     Missing(String),
@@ -80,7 +82,9 @@ pub enum Trouble {
     NoDirectory(String),
     #[error("the search text is empty; give the exact text to replace, with its indentation")]
     EmptySearch,
-    #[error("{path}: the search text occurs 0 times{hint}; it must match exactly once, with its indentation")]
+    #[error(
+        "{path}: the search text occurs 0 times{hint}; it must match exactly once, with its indentation"
+    )]
     NoMatch { path: String, hint: String },
     #[error("{path}: the search text occurs {} times, on lines {}; give more of the lines around it, so that it matches once", .lines.len(), listed(.lines))]
     Matches { path: String, lines: Vec<usize> },
@@ -113,7 +117,9 @@ pub enum Error {
 impl From<sandbox::Error> for Error {
     fn from(error: sandbox::Error) -> Self {
         match error {
-            sandbox::Error::NotWritten { path, reason } => Self::Spoilt(format!("{path}: {reason}")),
+            sandbox::Error::NotWritten { path, reason } => {
+                Self::Spoilt(format!("{path}: {reason}"))
+            }
             other => Self::Harness(other.into()),
         }
     }
@@ -122,11 +128,15 @@ impl From<sandbox::Error> for Error {
 /// What stands at a path.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    File { executable: bool },
+    File {
+        executable: bool,
+    },
     Directory,
     Other,
     /// Nothing, and whether its directory is there.
-    Nothing { parent: bool },
+    Nothing {
+        parent: bool,
+    },
 }
 
 /// Tells what stands at its argument.
@@ -168,9 +178,8 @@ impl Room {
 
     /// Runs a command in the shell. When it ends, or its time is over, all that it started is gone.
     pub fn bash(&mut self, command: &str, limit: Duration, cancel: &Cancel) -> Result<Ran, Error> {
-        let [program, before, after] = ["command", "before", "after"].map(|name| {
-            temporary(&format!("{}/{name}", shell::PLACE))
-        });
+        let [program, before, after] = ["command", "before", "after"]
+            .map(|name| temporary(&format!("{}/{name}", shell::PLACE)));
         let word = |path: &Path| OsString::from(path);
         let argv = ["bash", "-c", shell::RUN, "bash"].map(OsString::from).into_iter();
         let step = Step {
@@ -179,6 +188,8 @@ impl Room {
             files: vec![
                 (program, command.as_bytes().to_vec(), 0o644),
                 (before, self.shell.clone(), 0o644),
+                // That of the command before is none of this one's.
+                (after.clone(), Vec::new(), 0o644),
             ],
             collect: vec![after.clone()],
             collect_limit: shell::LARGEST,

@@ -25,7 +25,9 @@ pub(super) struct ArtifactArguments {
 
 impl ArtifactArguments {
     pub(super) fn is_given(&self) -> bool {
-        self.artifact_id.is_some() || self.artifact_folder.is_some() || self.artifact_files.is_some()
+        self.artifact_id.is_some()
+            || self.artifact_folder.is_some()
+            || self.artifact_files.is_some()
     }
 
     pub(super) fn reference(self) -> Result<ArtifactRef, Error> {

@@ -69,7 +69,9 @@ fn run(session: &Session, arguments: Arguments, job: &Job) -> Result<PlayBeginAn
         }
         Role::Solver => PlayRole::Solver(artifact.reference()?),
         Role::Injector if artifact.is_given() => {
-            return Err(Error::Usage("an artifact is a solver's; an injector makes one".to_owned()));
+            return Err(Error::Usage(
+                "an artifact is a solver's; an injector makes one".to_owned(),
+            ));
         }
         Role::Injector => {
             let strategy = strategy.unwrap_or(Strategy::Mixed).into();

@@ -2,8 +2,8 @@
 
 use super::call;
 use super::tool::Entry;
-use super::{play_bash, play_begin, play_create, play_edit, play_read, play_submit};
 use super::{check_artifact, inject_bug, run_parser, score_reward, solve, workspace_status};
+use super::{play_bash, play_begin, play_create, play_edit, play_read, play_submit};
 use crate::session::Session;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, Implementation, ListToolsResult,

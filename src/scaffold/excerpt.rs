@@ -28,7 +28,10 @@ pub fn capped(output: &Captured) -> Capped {
 
 /// Lines `wanted` of a file with their numbers, as many as fit; and the lines that are shown. Lines are
 /// counted from 1.
-pub fn numbered(source: &[u8], wanted: RangeInclusive<usize>) -> (String, Option<RangeInclusive<usize>>) {
+pub fn numbered(
+    source: &[u8],
+    wanted: RangeInclusive<usize>,
+) -> (String, Option<RangeInclusive<usize>>) {
     let (mut shown, mut last) = (String::new(), None);
     let lines = text::lines(source).enumerate().map(|(at, line)| (at + 1, line));
     for (number, line) in lines.filter(|(number, _)| wanted.contains(number)) {
@@ -67,7 +70,12 @@ mod tests {
     }
 
     #[track_caller]
-    fn check(source: &str, wanted: RangeInclusive<usize>, expect: &str, shown: Option<(usize, usize)>) {
+    fn check(
+        source: &str,
+        wanted: RangeInclusive<usize>,
+        expect: &str,
+        shown: Option<(usize, usize)>,
+    ) {
         let (text, lines) = numbered(source.as_bytes(), wanted);
         assert_eq!(text, expect);
         assert_eq!(lines.map(|lines| (*lines.start(), *lines.end())), shown);

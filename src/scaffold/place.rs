@@ -23,7 +23,9 @@ impl Place {
         let below = if path.is_absolute() {
             match path.strip_prefix(root) {
                 Ok(below) => below.to_str().unwrap_or_default(),
-                Err(_) => return temporary(path).ok_or_else(|| refuse(&"it is outside of the tree")),
+                Err(_) => {
+                    return temporary(path).ok_or_else(|| refuse(&"it is outside of the tree"));
+                }
             }
         } else {
             text.strip_prefix("./").unwrap_or(text)

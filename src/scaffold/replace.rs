@@ -12,7 +12,12 @@ pub struct Replaced {
 }
 
 /// `path` is for the error only.
-pub fn replaced(path: &str, source: &[u8], search: &str, replace: &str) -> Result<Replaced, Trouble> {
+pub fn replaced(
+    path: &str,
+    source: &[u8],
+    search: &str,
+    replace: &str,
+) -> Result<Replaced, Trouble> {
     if search.is_empty() {
         return Err(Trouble::EmptySearch);
     }
@@ -91,7 +96,11 @@ mod tests {
         check("return a + 1", "return a", Err("occurs 2 times, on lines 2, 6"));
         check("return b", "return a", Err("occurs 0 times; it must"));
         check("  return a + 1\n\n\ndef g(a):\nreturn", "", Err("occurs 0 times;"));
-        check("def f(a):\n  return a + 1", "", Err("0 times (on line 1 it would but for white space)"));
+        check(
+            "def f(a):\n  return a + 1",
+            "",
+            Err("0 times (on line 1 it would but for white space)"),
+        );
         check("", "x", Err("empty"));
         check("def f", "def f", Err("the same"));
         check(&"x".repeat(1000), "", Err("0 times"));
@@ -107,7 +116,8 @@ mod tests {
     fn bytes_that_are_no_text_stay() {
         let got = replaced("a", b"\xff one \xfe", "one", "two");
         assert_eq!(got.map(|done| done.bytes), Ok(b"\xff two \xfe".to_vec()));
-        let got = replaced("a", b"a\r\nb\r\n", "a\nb\n", "c").map_err(|trouble| trouble.to_string());
+        let got =
+            replaced("a", b"a\r\nb\r\n", "a\nb\n", "c").map_err(|trouble| trouble.to_string());
         assert!(got.is_err_and(|text| text.contains("CRLF")));
     }
 }

@@ -17,7 +17,7 @@ pub(super) const RUN: &str = r#"
 __ssr_before=$2 __ssr_after=$3 __ssr_command=$(<"$1")
 builtin set --
 __ssr_save() {
-    builtin local __ssr_options=$SHELLOPTS __ssr_letter __ssr_name __ssr_option
+    builtin local __ssr_options="$SHELLOPTS" __ssr_letter __ssr_name __ssr_option
     builtin local -a __ssr_names
     builtin set +eux
     {

@@ -16,8 +16,7 @@ const APPLICATION: i64 = 0x5353_524d;
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Each takes the schema from its index to the next. Never edited once released, only added to.
-pub(super) const MIGRATIONS: [&str; 5] =
-    [FIRST, WRONG_BOOK_AND_RUNS, EDITS, DIFFERENCES, PLAYS];
+pub(super) const MIGRATIONS: [&str; 5] = [FIRST, WRONG_BOOK_AND_RUNS, EDITS, DIFFERENCES, PLAYS];
 
 const FIRST: &str = "
     CREATE TABLE artifacts (

@@ -34,9 +34,10 @@ impl Products {
     }
 
     pub fn has(&self, path: &RelPath) -> bool {
-        let named = path.as_str().split('/').any(|part| {
-            skip::never(part.as_bytes()) || skip::CACHES.contains(&part)
-        });
+        let named = path
+            .as_str()
+            .split('/')
+            .any(|part| skip::never(part.as_bytes()) || skip::CACHES.contains(&part));
         named || self.ignored(path)
     }
 

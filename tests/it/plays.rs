@@ -31,7 +31,7 @@ struct Shop {
 const PRICE: &str = "shop/price.py";
 const TESTS: &str = "tests/test_price.py";
 /// `with_tax` rounds down.
-const BUG: (&str, &str) = ("cents * percent + 50", "cents * percent");
+const BUG: (&str, &str) = ("(cents * percent + 50)", "(cents * percent)");
 const WEAKENING: (&str, &str) = ("        self.assertEqual(price.with_tax(10, 5), 11)\n", "");
 const FIX: (&str, &str) = (BUG.1, BUG.0);
 
@@ -114,8 +114,7 @@ fn solver(shop: &Shop, session: &Session) -> PlayRef {
 }
 
 fn injector(session: &Session) -> PlayRef {
-    let role =
-        PlayRole::Injector { strategy: Strategy::Direct, target: None, seed: Some(1) };
+    let role = PlayRole::Injector { strategy: Strategy::Direct, target: None, seed: Some(1) };
     PlayRef { id: begin(session, role).play, repo: None }
 }
 
@@ -129,7 +128,12 @@ fn bash(session: &Session, play: &PlayRef, command: &str) -> String {
     try_bash(session, play, command).unwrap().output
 }
 
-fn edit(session: &Session, play: &PlayRef, path: &str, (old, new): (&str, &str)) -> Result<String, Error> {
+fn edit(
+    session: &Session,
+    play: &PlayRef,
+    path: &str,
+    (old, new): (&str, &str),
+) -> Result<String, Error> {
     let [path, search, replace] = [path, old, new].map(str::to_owned);
     let request = PlayEditRequest { play: play.clone(), path, search, replace };
     session.play_edit(&request, &job()).map(|answer| answer.text)
@@ -177,24 +181,35 @@ fn a_solver_repairs_a_bug_and_is_graded() {
     let session = shop.session();
     let play = solver(&shop, &session);
     // The code as it was shown, and the repair by the editor.
-    assert!(read(&session, &play, PRICE).unwrap().contains("     6\t    return cents + (cents * percent) // 100"));
+    assert!(
+        read(&session, &play, PRICE)
+            .unwrap()
+            .contains("     6\t    return cents + (cents * percent) // 100")
+    );
     let suite = bash(&session, &play, "bash \"$TMPDIR/ssr/run_tests.sh\" | tail -n 5");
     assert!(suite.contains("report end"), "{suite}");
     edit(&session, &play, PRICE, FIX).unwrap();
     let told = submit(&session, &play);
     assert_eq!((told.solved, told.reward), (Some(true), Some(1.0)), "{told:?}");
     assert_eq!(told.reason, "every expected test passed");
-    assert!(told.flags.is_empty() && told.patch.contains("+    return cents + (cents * percent + 50)"));
+    assert!(
+        told.flags.is_empty() && told.patch.contains("+    return cents + (cents * percent + 50)")
+    );
     // Once only, and the play is over for everything else, too.
     refused(session.play_submit(&submission(&play), &job()), "is over (finished): every expected");
     refused(try_bash(&session, &play, "true"), "begin another one");
     assert_untouched(&before, &shop.repo());
     let (row, turns) = recorded(&shop, &play);
-    assert_eq!((row.state, row.reward, row.role.as_str()), (PlayState::Finished, Some(1.0), "solver"));
+    assert_eq!(
+        (row.state, row.reward, row.role.as_str()),
+        (PlayState::Finished, Some(1.0), "solver")
+    );
     assert_eq!(row.player.as_deref(), Some("a model"));
     let tools: Vec<&str> = turns.iter().map(|turn| turn.tool.as_str()).collect();
     assert_eq!(tools, ["play_read", "play_bash", "play_edit", "play_submit"]);
-    assert!(turns[2].arguments.contains("percent + 50") && turns[3].result.contains("\"reward\":1.0"));
+    assert!(
+        turns[2].arguments.contains("percent + 50") && turns[3].result.contains("\"reward\":1.0")
+    );
     assert!(row.task.contains("+        self.assertEqual(price.with_tax(10, 5), 11)"));
 }
 
@@ -208,7 +223,7 @@ fn a_wrong_fix_an_empty_one_and_a_patch_that_does_not_fit_are_outcomes() {
     let shop = Shop::new();
     let session = shop.session();
     let play = solver(&shop, &session);
-    edit(&session, &play, PRICE, (BUG.1, "cents * percent + 10")).unwrap();
+    edit(&session, &play, PRICE, (BUG.1, "(cents * percent + 10)")).unwrap();
     let told = submit(&session, &play);
     assert_eq!((told.solved, told.reward), (Some(false), Some(-1.0)), "{told:?}");
     assert!(told.reason.contains("expected tests failed"), "{told:?}");
@@ -231,7 +246,11 @@ fn test_files_and_what_work_leaves_behind_are_no_part_of_a_repair() {
     let session = shop.session();
     let play = solver(&shop, &session);
     // The whole test file goes, and it does not help.
-    bash(&session, &play, "echo 'import unittest' > tests/test_price.py; mkdir .pytest_cache; echo x > .pytest_cache/x");
+    bash(
+        &session,
+        &play,
+        "echo 'import unittest' > tests/test_price.py; mkdir .pytest_cache; echo x > .pytest_cache/x",
+    );
     let told = submit(&session, &play);
     assert_eq!(told.solved, Some(false), "{told:?}");
     assert_eq!(told.left_out, [".pytest_cache/x"]);
@@ -249,7 +268,9 @@ fn a_solver_sees_no_original_no_history_and_no_answer() {
     assert!(found.contains("shop") && !found.contains(".git"), "{found}");
     // Nothing that can be read holds the repaired line or the artifact's own parts.
     let places = "\"$PWD\" /tmp /home /dev/shm /root /var/tmp";
-    let command = format!("grep -rlaF -e 'percent + 50' {places} 2>/dev/null; find / -name 'bug_inject*' 2>/dev/null; true");
+    let command = format!(
+        "grep -rla -e 'percent + 5[0]' {places} 2>/dev/null; find / -name 'bug_inject*' 2>/dev/null; true"
+    );
     assert_eq!(bash(&session, &play, &command), "");
     let state = shop.home.root().join("home/.local/state");
     assert_eq!(bash(&session, &play, &format!("ls {} 2>/dev/null; true", state.display())), "");
@@ -267,8 +288,14 @@ fn the_shell_s_state_lasts_and_its_processes_do_not() {
         assert_eq!(output.trim_end(), expect, "{command}");
     };
     check("cd shop; export A='one\ntwo' B=\"it's\"; C=(x 'y z'); declare -A D=([k]=v)", "");
-    check("f() { echo \"f of $1 $A\"; }; alias hi='echo hello'; shopt -s expand_aliases nullglob", "");
-    check("pwd | sed 's|.*/||'; f 1; echo \"$B ${C[1]} ${D[k]}\"; sh -c 'echo $A'", "shop\nf of 1 one\ntwo\nit's y z v\none two");
+    check(
+        "f() { echo \"f of $1 $A\"; }; alias hi='echo hello'; shopt -s expand_aliases nullglob",
+        "",
+    );
+    check(
+        "pwd | sed 's|.*/||'; f 1; echo \"$B ${C[1]} ${D[k]}\"; sh -c 'echo $A'",
+        "shop\nf of 1 one\ntwo\nit's y z v\none two",
+    );
     check("hi; shopt -q nullglob && echo on", "hello\non");
     check("cd ..; cd - | sed 's|.*/||'; unset A; echo ${A-gone}", "shop\ngone");
     check("set -eu; echo ok", "ok");
@@ -281,11 +308,12 @@ fn the_shell_s_state_lasts_and_its_processes_do_not() {
     let ended = try_bash(&session, &play, "G=1; exit 7").unwrap();
     assert_eq!(ended.exit_status, Some(7));
     check("echo $G; sleep 1000 & echo started", "1\nstarted");
-    check("pgrep sleep || echo none", "none");
+    check("cat /proc/[0-9]*/comm | grep sleep || echo none", "none");
     let ended = try_bash(&session, &play, "G=2; exec true").unwrap();
     assert_eq!((ended.exit_status, ended.shell_kept), (Some(0), false));
     check("echo $G; read x || echo 'no input'", "1\nno input");
-    check("echo 'unfinished", "bash: -c: line 44: unexpected EOF while looking for matching `''");
+    let broken = try_bash(&session, &play, "echo 'unfinished").unwrap();
+    assert!(broken.output.contains("unexpected EOF") && broken.shell_kept, "{broken:?}");
 }
 
 #[test]
@@ -300,9 +328,19 @@ fn a_command_that_hangs_is_killed_and_the_play_goes_on() {
         limit: Some(Duration::from_millis(700)),
     };
     let ended = session.play_bash(&request, &job()).unwrap();
-    assert_eq!((ended.exit_status, ended.output.as_str(), ended.shell_kept), (None, "begun\n", false));
+    assert_eq!(
+        (ended.exit_status, ended.output.as_str(), ended.shell_kept),
+        (None, "begun\n", false)
+    );
     assert!(ended.end.starts_with("killed after 0.7 s"), "{ended:?}");
-    assert_eq!(bash(&session, &play, "echo $X; cat made.txt; pgrep sleep || echo none"), "before\nmade\nnone\n");
+    assert_eq!(
+        bash(
+            &session,
+            &play,
+            "echo $X; cat made.txt; cat /proc/[0-9]*/comm | grep sleep || echo none"
+        ),
+        "before\nmade\nnone\n"
+    );
 }
 
 #[test]
@@ -331,8 +369,14 @@ fn the_editor_wants_one_exact_match_and_stays_in_its_tree() {
     refused(edit(&session, &play, "shop", ("a", "b")), "shop is a directory");
     refused(create(&session, &play, PRICE, "x"), "exists");
     refused(create(&session, &play, "none/x.py", "x"), "its directory does not exist");
-    bash(&session, &play, "ln -s /etc etc; ln -s /etc/passwd p; ln -s price.py shop/link.py; mkfifo fifo; chmod 755 shop/price.py");
-    for path in ["../x", "/etc/passwd", "/etc/hostname", ".git/config", "a/../../x", "/tmp/../etc/x"] {
+    bash(
+        &session,
+        &play,
+        "ln -s /etc etc; ln -s /etc/passwd p; ln -s price.py shop/link.py; mkfifo fifo; chmod 755 shop/price.py",
+    );
+    for path in
+        ["../x", "/etc/passwd", "/etc/hostname", ".git/config", "a/../../x", "/tmp/../etc/x"]
+    {
         refused(read(&session, &play, path), "is refused");
         refused(create(&session, &play, path, "x"), "is refused");
         refused(edit(&session, &play, path, ("a", "b")), "is refused");
@@ -349,7 +393,11 @@ fn the_editor_wants_one_exact_match_and_stays_in_its_tree() {
     edit(&session, &play, "/tmp/notes.txt", ("n", "m")).unwrap();
     let shown = edit(&session, &play, PRICE, ("    best = None\n", "    best = 0\n")).unwrap();
     assert!(shown.contains("    16\t    best = 0\n"), "{shown}");
-    let told = bash(&session, &play, "cat shop/new.py /tmp/notes.txt; [ -x shop/price.py ] && echo executable");
+    let told = bash(
+        &session,
+        &play,
+        "cat shop/new.py /tmp/notes.txt; [ -x shop/price.py ] && echo executable",
+    );
     assert_eq!(told, "X = 1\nm\nexecutable\n");
     assert_untouched(&before, &shop.repo());
 }
@@ -368,7 +416,10 @@ fn a_play_survives_the_server_and_the_repository_s_changes() {
     // The developer goes on meanwhile.
     shop.home.write("repo/shop/stock.py", "broken on purpose\n");
     let told = bash(&second, &play, "pwd | sed 's|.*/||'; echo $N; ls; head -n 1 stock.py");
-    assert_eq!(told, "shop\n1\n__init__.py\nfresh.py\nprice.py\nstock.py\n\"\"\"What is on the shelves.\"\"\"\n");
+    assert_eq!(
+        told,
+        "shop\n1\n__init__.py\nfresh.py\nprice.py\nstock.py\n\"\"\"What is on the shelves.\"\"\"\n"
+    );
     // A sandbox that nobody uses is closed, and comes back.
     second.close_idle_plays(Duration::ZERO);
     assert_eq!(bash(&second, &play, "cat fresh.py"), "Y = 1\n");
@@ -406,7 +457,10 @@ fn what_is_no_play_of_this_repository_or_is_over_is_told() {
     refused(try_bash(&session, &short, "true"), "all 2 turns of this play are used");
     let told = submit(&session, &short);
     assert_eq!((told.valid, told.reward), (Some(false), Some(-1.0)));
-    assert!(told.reason.contains("bug_inject.diff is empty") || told.reason.contains("is empty"), "{told:?}");
+    assert!(
+        told.reason.contains("bug_inject.diff is empty") || told.reason.contains("is empty"),
+        "{told:?}"
+    );
     // Expiry.
     let request = PlayBeginRequest { life: Some(Duration::ZERO), ..request };
     let expired = PlayRef { id: session.play_begin(&request, &job()).unwrap().play, repo: None };
@@ -431,7 +485,10 @@ fn an_injector_makes_a_valid_bug_and_one_that_is_not() {
     assert_eq!((told.attempts.len(), told.reward), (2, Some(expect)), "{told:?}");
     assert!(Path::new(told.out.as_deref().unwrap()).join("bug_inject.diff").is_file());
     let report = told.report.unwrap();
-    assert_eq!(report.fail_to_pass, ["tests/test_price.py::TestPrice::test_tax_is_rounded_half_up"]);
+    assert_eq!(
+        report.fail_to_pass,
+        ["tests/test_price.py::TestPrice::test_tax_is_rounded_half_up"]
+    );
     let id = told.artifact.unwrap();
     assert_eq!(recorded(&shop, &play).0.artifact.as_ref(), Some(&id));
     assert!(shop.store().artifact(&id).unwrap().unwrap().valid);
@@ -443,7 +500,10 @@ fn an_injector_makes_a_valid_bug_and_one_that_is_not() {
     // Nothing hidden, and a file that sways the tests.
     for (command, check) in [
         ("sed -i 's/ + 50//' shop/price.py; echo '# weaker' >> tests/test_price.py", "weakening"),
-        ("echo x > pytest.ini; sed -i 's/(10, 5), 11/(10, 5), 10/' tests/test_price.py", "separation"),
+        (
+            "echo x > pytest.ini; sed -i 's/(10, 5), 11/(10, 5), 10/' tests/test_price.py",
+            "separation",
+        ),
     ] {
         let play = injector(&session);
         bash(&session, &play, command);
@@ -470,7 +530,11 @@ fn a_history_injector_finds_the_commits_as_files() {
     assert!(begun.task.contains("commits.txt"), "{}", begun.task);
     let play = PlayRef { id: begun.play, repo: None };
     let check = |session: &Session| {
-        let told = bash(session, &play, "cd \"$TMPDIR/ssr/history\"; cat commits.txt 1.diff; ls -a | grep git");
+        let told = bash(
+            session,
+            &play,
+            "cd \"$TMPDIR/ssr/history\"; cat commits.txt 1.diff; ls -a | grep git",
+        );
         assert!(told.contains("Round half up (shop/price.py)"), "{told}");
         assert!(told.contains("-    return cents + (cents * percent) // 100\n+"), "{told}");
     };
@@ -497,7 +561,7 @@ fn a_call_that_is_cancelled_ends_its_command_and_not_the_play() {
         cancel.cancel();
         assert!(matches!(waiting.join().unwrap(), Err(Error::Cancelled)));
     });
-    assert_eq!(bash(&session, &play, "pgrep sleep || echo none"), "none\n");
+    assert_eq!(bash(&session, &play, "cat /proc/[0-9]*/comm | grep sleep || echo none"), "none\n");
 }
 
 /// A server and a client that writes a line and reads the answer.
@@ -519,10 +583,13 @@ impl Server {
             .unwrap();
         let (input, output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
         let mut server = Self { child, input, output: BufReader::new(output) };
-        server.call("initialize", &json!({
-            "protocolVersion": "2025-06-18", "capabilities": {},
-            "clientInfo": { "name": "an agent", "version": "0" },
-        }));
+        server.call(
+            "initialize",
+            &json!({
+                "protocolVersion": "2025-06-18", "capabilities": {},
+                "clientInfo": { "name": "an agent", "version": "0" },
+            }),
+        );
         server.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
         server
     }

@@ -243,7 +243,9 @@ impl Session {
         let number = seat.row.turns + 1;
         let worked = match &mut seat.room {
             Some(room) => work(room),
-            None => return Err(Error::harness(anyhow::anyhow!("the sandbox of this play is gone"))),
+            None => {
+                return Err(Error::harness(anyhow::anyhow!("the sandbox of this play is gone")));
+            }
         };
         let budget = Budget::of(&seat.row, number, now());
         let notice = budget.notice();

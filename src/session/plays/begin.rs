@@ -178,10 +178,8 @@ impl Session {
 /// 128 random bits: who has an id may play.
 fn new_id() -> Result<String, Error> {
     let mut bytes = [0; 16];
-    File::open("/dev/urandom")
-        .and_then(|mut source| source.read_exact(&mut bytes))
-        .map_err(|error| {
-            Error::harness(anyhow::anyhow!("the system gives no random numbers ({error})"))
-        })?;
+    File::open("/dev/urandom").and_then(|mut source| source.read_exact(&mut bytes)).map_err(
+        |error| Error::harness(anyhow::anyhow!("the system gives no random numbers ({error})")),
+    )?;
     Ok(hex(&bytes))
 }

@@ -187,7 +187,8 @@ impl Seat {
         if let Some(room) = &mut self.room {
             self.row.shell = room.shell().to_vec();
             if !looked {
-                tree = Some(room.changes().map_err(|error| Error::harness(anyhow::anyhow!(error)))?);
+                tree =
+                    Some(room.changes().map_err(|error| Error::harness(anyhow::anyhow!(error)))?);
             }
         }
         let tree = tree.map(|set| set.changes).filter(|changes| changes.digest() != self.kept);
@@ -217,16 +218,13 @@ pub(super) fn room(
 ) -> Result<Room, Error> {
     let harness = &opened.harness;
     let hidden = match settings.artifact()? {
-        Some(artifact) => {
-            Some(Task::of(harness.base(), &artifact).map_err(Error::harness)?)
-        }
+        Some(artifact) => Some(Task::of(harness.base(), &artifact).map_err(Error::harness)?),
         None => None,
     };
     let mut files = task::files(opened, hidden.as_ref());
     if settings.strategy == Some(Strategy::History) {
         let target = settings.target()?;
-        let history =
-            opened.history(Strategy::History, settings.seed, target.as_ref(), job)?;
+        let history = opened.history(Strategy::History, settings.seed, target.as_ref(), job)?;
         files.extend(history.iter().flat_map(|history| history_files(history)));
     }
     let none = Changes::new();

@@ -183,7 +183,9 @@ impl Session {
                 answer.reward = Some(Scheme::default().invalid);
                 answer.reason = format!("the check {} failed: {last}", check.name());
             }
-            None if request.attempts > 0 => self.attempt(opened, &artifact, request, &mut answer, job)?,
+            None if request.attempts > 0 => {
+                self.attempt(opened, &artifact, request, &mut answer, job)?
+            }
             None => {
                 "every check passed; the reward is 1 - 1.8 times the solve rate, or -0.8 if all or none of \
                  the attempts solve it: call solve with this artifact for attempts"
@@ -303,9 +305,8 @@ fn parts(
         _ => listed,
     };
     let names: Vec<&str> = listed.iter().map(RelPath::as_str).collect();
-    let own = |text: &Option<String>, usual: Vec<u8>| {
-        text.clone().map_or(usual, String::into_bytes)
-    };
+    let own =
+        |text: &Option<String>, usual: Vec<u8>| text.clone().map_or(usual, String::into_bytes);
     let files = BTreeMap::from([
         ("bug_inject.diff".to_owned(), Patch::between(base, &bug).to_bytes()),
         ("test_weaken.diff".to_owned(), Patch::between(base, &tests).to_bytes()),

@@ -81,12 +81,16 @@ pub(super) fn of_injector(
 
 fn rules(strategy: Strategy) -> String {
     match strategy {
-        Strategy::Direct | Strategy::Mixed => "Strategy direct: first understand what the code does, then \
+        Strategy::Direct | Strategy::Mixed => {
+            "Strategy direct: first understand what the code does, then \
             change its behaviour at one or several places. A single changed constant is too easy."
-            .to_owned(),
-        Strategy::Removal => "Strategy removal: delete code (statements, branches, bodies of functions, \
+                .to_owned()
+        }
+        Strategy::Removal => {
+            "Strategy removal: delete code (statements, branches, bodies of functions, \
             whole files) and repair what calls it only so far that the project still runs."
-            .to_owned(),
+                .to_owned()
+        }
         Strategy::History => format!(
             "Strategy history: undo what a commit once improved. $TMPDIR/{HISTORY}/commits.txt lists the \
              commits, newest first, and $TMPDIR/{HISTORY}/NUMBER.diff holds what one changed. Look for \
