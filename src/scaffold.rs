@@ -152,13 +152,13 @@ fi"#;
 
 impl Room {
     pub fn open(harness: &Harness, furnishing: Furnishing<'_>) -> Result<Self, Error> {
-        let Furnishing { changes, hidden, audience, files, shell } = furnishing;
+        let Furnishing { changes, hidden, audience, files: beside, shell } = furnishing;
         let session = harness.room(changes, hidden, audience, OUTPUT / 2)?;
         let root = harness.base().root.clone();
-        let mut room = Self { session, env: harness.environment(), root, shell };
-        let files = files.into_iter().map(|(name, bytes)| (temporary(&name), bytes, 0o644));
-        room.step(Step { files: files.collect(), ..room.quiet() }, &Cancel::new())?;
-        Ok(room)
+        let mut opened = Self { session, env: harness.environment(), root, shell };
+        let files = beside.into_iter().map(|(name, bytes)| (temporary(&name), bytes, 0o644));
+        opened.step(&Step { files: files.collect(), ..opened.quiet() }, &Cancel::new())?;
+        Ok(opened)
     }
 
     /// Where the tree is for the player.
@@ -195,7 +195,7 @@ impl Room {
             collect_limit: shell::LARGEST,
             ..self.quiet()
         };
-        let finished = self.step(step, cancel)?;
+        let finished = self.step(&step, cancel)?;
         let state = match finished.collected.get(&after) {
             Some(Collected::File(state)) if state.ends_with(shell::WHOLE) => Some(state.clone()),
             _ => None,
@@ -261,7 +261,7 @@ impl Room {
                 step.files.push((place.inside(&self.root), file.bytes.to_vec(), mode));
             }
         }
-        match self.step(step, cancel) {
+        match self.step(&step, cancel) {
             Ok(_) => Ok(Ok(())),
             Err(Error::Spoilt(reason)) => {
                 Ok(Err(Trouble::NotWritten { path: place.to_string(), reason }))
@@ -278,7 +278,7 @@ impl Room {
             collect_limit: LARGEST,
             ..self.quiet()
         };
-        let mut finished = self.step(step, cancel)?;
+        let mut finished = self.step(&step, cancel)?;
         let kind = match finished.end {
             End::Exited(10) => Kind::File { executable: false },
             End::Exited(11) => Kind::File { executable: true },
@@ -290,8 +290,8 @@ impl Room {
         Ok((kind, finished.collected.remove(path).unwrap_or(Collected::Missing)))
     }
 
-    fn step(&mut self, step: Step, cancel: &Cancel) -> Result<sandbox::Finished, Error> {
-        let finished = self.session.run(&step, cancel)?;
+    fn step(&mut self, step: &Step, cancel: &Cancel) -> Result<sandbox::Finished, Error> {
+        let finished = self.session.run(step, cancel)?;
         if finished.end == End::Cancelled {
             return Err(harness::Error::Cancelled.into());
         }

@@ -1,7 +1,7 @@
 //! Search and replace: the search text must match exactly once.
 
 use super::Trouble;
-use crate::text;
+use crate::text::{self, LineIndex};
 
 /// A text after a replacement.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,7 +24,8 @@ pub fn replaced(
     if search == replace {
         return Err(Trouble::Same);
     }
-    let line = |at: usize| 1 + source[..at].iter().filter(|byte| **byte == b'\n').count();
+    let index = LineIndex::new(source);
+    let line = |at: usize| usize::try_from(index.line_of(at)).unwrap_or(usize::MAX);
     let places = occurrences(source, search.as_bytes());
     match places.as_slice() {
         [at] => {

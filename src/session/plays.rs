@@ -28,7 +28,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 /// How long one command may take.
-pub const COMMAND: Duration = Duration::from_secs(120);
+pub const COMMAND: Duration = Duration::from_mins(2);
 /// Calls that a play may make, where nobody says otherwise (those of the paper's scaffold).
 pub const DEFAULT_TURNS: u32 = 128;
 /// How long a play may be submitted after it was begun.

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use std::sync::{MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Lines shown around a replacement, and by play_read where nobody says how many.
+/// Lines shown around a replacement, and by `play_read` where nobody says how many.
 const AROUND: usize = 4;
 const LINES: usize = 400;
 

@@ -49,9 +49,9 @@ pub struct PlayBeginAnswer {
     pub task: String,
     /// Where the copy of the repository is inside the sandbox; paths are relative to it.
     pub root: String,
-    /// Calls that may be made before play_submit.
+    /// Calls that may be made before `play_submit`.
     pub turns: u32,
-    /// Longest a command of play_bash may take.
+    /// Longest a command of `play_bash` may take.
     pub command_seconds: u64,
     /// Until when the play may be submitted, in seconds from now.
     pub seconds_left: i64,
@@ -72,7 +72,7 @@ struct Cast {
     role: &'static str,
     settings: Settings,
     /// What a solver is given.
-    task: Option<Task>,
+    given: Option<Task>,
     artifact: Option<String>,
 }
 
@@ -86,13 +86,12 @@ impl Session {
         if !(1..=1000).contains(&most_turns) {
             return Err(Error::usage("a play has between 1 and 1000 turns"));
         }
-        let Cast { opened, role, settings, task, artifact } = self.cast(request, job)?;
+        let Cast { opened, role, settings, given, artifact } = self.cast(request, job)?;
         opened.record.store.expire_plays(now()).map_err(Error::harness)?;
-        let tree = task.as_ref().map_or_else(Changes::new, |task| task.changes.clone());
+        let tree = given.as_ref().map_or_else(Changes::new, |given| given.changes.clone());
         let room = room(&opened, &settings, tree.clone(), Vec::new(), job)?;
-        let root = room.root().display().to_string();
-        let text = match (&task, settings.strategy) {
-            (Some(task), _) => task::of_solver(&opened, room.root(), task),
+        let text = match (&given, settings.strategy) {
+            (Some(given), _) => task::of_solver(&opened, room.root(), given),
             (None, strategy) => {
                 let (strategy, target) = (strategy.unwrap_or(Strategy::Direct), settings.target()?);
                 let minima = Minima::default();
@@ -121,7 +120,7 @@ impl Session {
             play: row.id.clone(),
             role: role.to_owned(),
             task: text,
-            root,
+            root: room.root().display().to_string(),
             turns: most_turns,
             command_seconds: COMMAND.as_secs(),
             seconds_left: row.expires - begun,
@@ -159,7 +158,7 @@ impl Session {
                 })?;
                 settings.artifact = Some(artifact.to_json());
                 let artifact = Some(artifact.id());
-                Ok(Cast { opened, role: "solver", settings, task: Some(task), artifact })
+                Ok(Cast { opened, role: "solver", settings, given: Some(task), artifact })
             }
             PlayRole::Injector { strategy, target, seed } => {
                 settings.seed = seed.unwrap_or(settings.seed);
@@ -169,7 +168,7 @@ impl Session {
                 let opened = self.open_for(target.as_ref(), &request.repository, job)?;
                 let history = opened.history(*strategy, settings.seed, target.as_ref(), job)?;
                 settings.strategy = Some(strategy.sampled(settings.seed, history.is_some()));
-                Ok(Cast { opened, role: "injector", settings, task: None, artifact: None })
+                Ok(Cast { opened, role: "injector", settings, given: None, artifact: None })
             }
         }
     }

@@ -6,7 +6,7 @@ use crate::store;
 pub struct Budget {
     /// Calls made so far, this one included.
     pub turn: u32,
-    /// Calls that may still be made; play_submit is always allowed.
+    /// Calls that may still be made; `play_submit` is always allowed.
     pub turns_left: u32,
     /// Seconds until the play expires.
     pub seconds_left: i64,

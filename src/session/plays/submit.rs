@@ -84,9 +84,9 @@ impl Session {
         let mut others = Vec::new();
         let now = match &mut seat.room {
             Some(room) => {
-                let set = room.changes().map_err(|error| act::broken(&mut seat, error, job))?;
-                others = set.others;
-                set.changes
+                let found = room.changes().map_err(|error| act::broken(&mut seat, error, job))?;
+                others = found.others;
+                found.changes
             }
             None => seat.saved()?,
         };
@@ -184,7 +184,7 @@ impl Session {
                 answer.reason = format!("the check {} failed: {last}", check.name());
             }
             None if request.attempts > 0 => {
-                self.attempt(opened, &artifact, request, &mut answer, job)?
+                self.attempt(opened, &artifact, request, &mut answer, job)?;
             }
             None => {
                 "every check passed; the reward is 1 - 1.8 times the solve rate, or -0.8 if all or none of \
