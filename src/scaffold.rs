@@ -16,6 +16,7 @@ pub use replace::{Replaced, replaced};
 use crate::harness::{self, Audience, Harness};
 use crate::sandbox::{self, Cancel, ChangeSet, Collected, End, Step};
 use crate::tree::{Changes, File};
+use crate::workspace::Base;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -32,10 +33,10 @@ const PATIENCE: Duration = Duration::from_secs(30);
 pub struct Room {
     session: sandbox::Session,
     env: BTreeMap<OsString, OsString>,
-    /// Where the tree is for who names it: the repository's own place.
-    root: PathBuf,
     /// What the next command's shell begins with.
     shell: Vec<u8>,
+    /// What the tree lies on is not pruned meanwhile.
+    base: Base,
 }
 
 /// What is shown.
@@ -154,8 +155,8 @@ impl Room {
     pub fn open(harness: &Harness, furnishing: Furnishing<'_>) -> Result<Self, Error> {
         let Furnishing { changes, hidden, audience, files: beside, shell } = furnishing;
         let session = harness.room(changes, hidden, audience, OUTPUT / 2)?;
-        let root = harness.base().root.clone();
-        let mut opened = Self { session, env: harness.environment(), root, shell };
+        let base = harness.base().clone();
+        let mut opened = Self { session, env: harness.environment(), shell, base };
         let files = beside.into_iter().map(|(name, bytes)| (temporary(&name), bytes, 0o644));
         opened.step(&Step { files: files.collect(), ..opened.quiet() }, &Cancel::new())?;
         Ok(opened)
@@ -212,7 +213,7 @@ impl Room {
 
     /// A regular file's content.
     pub fn read(&mut self, place: &Place, cancel: &Cancel) -> Result<Result<File, Trouble>, Error> {
-        let path = place.inside(&self.root);
+        let path = place.inside(&self.base.root);
         let shown = place.to_string();
         let (kind, collected) = self.look(&path, cancel)?;
         let executable = match kind {
@@ -236,7 +237,7 @@ impl Room {
         cancel: &Cancel,
     ) -> Result<Result<(), Trouble>, Error> {
         let shown = place.to_string();
-        match self.look(&place.inside(&self.root), cancel)?.0 {
+        match self.look(&place.inside(&self.base.root), cancel)?.0 {
             Kind::Nothing { parent: true } => self.write(place, File::plain(content), cancel),
             Kind::Nothing { parent: false } => Ok(Err(Trouble::NoDirectory(shown))),
             Kind::File { .. } | Kind::Directory | Kind::Other => Ok(Err(Trouble::Exists(shown))),
@@ -258,7 +259,7 @@ impl Room {
             Place::Tree(path) => step.changes.write(path.clone(), file),
             Place::Temporary(_) => {
                 let mode = if file.executable { 0o755 } else { 0o644 };
-                step.files.push((place.inside(&self.root), file.bytes.to_vec(), mode));
+                step.files.push((place.inside(&self.base.root), file.bytes.to_vec(), mode));
             }
         }
         match self.step(&step, cancel) {

@@ -4,19 +4,21 @@ use super::seat::Seat;
 use super::{Budget, COMMAND, PlayRef};
 use crate::harness;
 use crate::sandbox::End;
-use crate::scaffold::{self, Place, Ran, Room, Trouble, numbered, replaced};
+use crate::scaffold::{self, LARGEST, Place, Ran, Room, Trouble, numbered, replaced};
 use crate::session::record::now;
 use crate::session::{Error, Job, Session};
 use crate::store::Turn;
 use crate::tree::File;
 use serde::Serialize;
 use serde_json::{Value, json};
-use std::sync::{MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, TryLockError};
 use std::time::{Duration, Instant};
 
 /// Lines shown around a replacement, and by `play_read` where nobody says how many.
 const AROUND: usize = 4;
 const LINES: usize = 400;
+/// How soon a call that waits for another one of its play looks again.
+const WAIT: Duration = Duration::from_millis(10);
 
 #[derive(Clone, Debug)]
 pub struct PlayBashRequest {
@@ -116,7 +118,12 @@ impl Session {
             looks: false,
             play: &request.play,
         };
-        let work = |room: &mut Room| Ok(Ok(room.bash(&request.command, limit, &job.cancel)?));
+        let work = |room: &mut Room| -> Worked<_> {
+            if request.command.len() as u64 > LARGEST {
+                return Ok(Err(Trouble::TooLarge));
+            }
+            Ok(Ok(room.bash(&request.command, limit, &job.cancel)?))
+        };
         self.act(&call, job, work, |ran: Ran, budget| PlayBashAnswer {
             exit_status: match ran.end {
                 End::Exited(status) => Some(status),
@@ -229,8 +236,8 @@ impl Session {
         work: impl FnOnce(&mut Room) -> Worked<W>,
         answer: impl FnOnce(W, Budget) -> A,
     ) -> Result<A, Error> {
-        let seat = self.seat(call.play)?;
-        let mut seat = seat.lock().unwrap_or_else(PoisonError::into_inner);
+        let held = self.seat(call.play)?;
+        let mut seat = in_turn(&held, job)?;
         seat.refuse_over()?;
         if seat.row.turns >= seat.row.most_turns {
             return Err(Error::usage(format!(
@@ -273,6 +280,20 @@ impl Session {
             return Err(error);
         }
         outcome
+    }
+}
+
+/// The calls of a play are made one after the other. One that is cancelled while it waits is not made.
+pub(super) fn in_turn<'s>(held: &'s Mutex<Seat>, job: &Job) -> Result<MutexGuard<'s, Seat>, Error> {
+    loop {
+        match held.try_lock() {
+            Ok(seat) => return Ok(seat),
+            Err(TryLockError::Poisoned(poisoned)) => return Ok(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) if job.cancel.is_cancelled() => {
+                return Err(Error::Cancelled);
+            }
+            Err(TryLockError::WouldBlock) => std::thread::park_timeout(WAIT),
+        }
     }
 }
 

@@ -15,6 +15,9 @@ use std::fs::File;
 use std::io::Read;
 use std::time::Duration;
 
+/// Longest name of a player that is kept, characters.
+const NAME: usize = 200;
+
 #[derive(Clone, Debug)]
 pub struct PlayBeginRequest {
     pub repository: Repository,
@@ -102,7 +105,7 @@ impl Session {
         let row = store::Play {
             id: new_id()?,
             role: role.to_owned(),
-            player: request.player.clone().or_else(|| job.client.clone()),
+            player: request.player.as_ref().or(job.client.as_ref()).map(|name| short(name)),
             base: opened.harness.base().id.clone(),
             artifact: artifact.clone(),
             settings: serde_json::to_string(&settings).map_err(Error::harness)?,
@@ -172,6 +175,11 @@ impl Session {
             }
         }
     }
+}
+
+/// Names are for people.
+fn short(name: &str) -> String {
+    name.chars().take(NAME).collect()
 }
 
 /// 128 random bits: who has an id may play.

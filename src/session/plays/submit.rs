@@ -19,7 +19,6 @@ use crate::store::{PlayEnd, Turn};
 use crate::tree::{Changes, Overlaid, RelPath};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::PoisonError;
 use std::time::Instant;
 
 #[derive(Clone, Debug)]
@@ -77,7 +76,7 @@ impl Session {
         job: &Job,
     ) -> Result<PlaySubmitAnswer, Error> {
         let held = self.seat(&request.play)?;
-        let mut seat = held.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut seat = act::in_turn(&held, job)?;
         seat.refuse_over()?;
         refuse_misfits(request, &seat.row.role)?;
         let begun = Instant::now();
