@@ -35,13 +35,15 @@ pub struct Room {
     env: BTreeMap<OsString, OsString>,
     /// What the next command's shell begins with.
     shell: Vec<u8>,
-    /// What the tree lies on is not pruned meanwhile.
-    base: Base,
+    /// What the tree lies on, and what it will be judged on, are not pruned meanwhile.
+    tree: Base,
+    _base: Base,
 }
 
 /// What is shown.
 pub struct Furnishing<'a> {
-    /// The tree: base + these.
+    /// The tree: the base, or the base with `hidden` as a tree of its own; and what was changed in it since.
+    pub tree: Base,
     pub changes: Changes,
     /// A solver is shown no cache that was made from a file which these change.
     pub hidden: &'a Changes,
@@ -153,10 +155,10 @@ fi"#;
 
 impl Room {
     pub fn open(harness: &Harness, furnishing: Furnishing<'_>) -> Result<Self, Error> {
-        let Furnishing { changes, hidden, audience, files: beside, shell } = furnishing;
-        let session = harness.room(changes, hidden, audience, OUTPUT / 2)?;
-        let base = harness.base().clone();
-        let mut opened = Self { session, env: harness.environment(), shell, base };
+        let Furnishing { tree, changes, hidden, audience, files: beside, shell } = furnishing;
+        let session = harness.room(&tree, changes, hidden, audience, OUTPUT / 2)?;
+        let env = harness.environment();
+        let mut opened = Self { session, env, shell, tree, _base: harness.base().clone() };
         let files = beside.into_iter().map(|(name, bytes)| (temporary(&name), bytes, 0o644));
         opened.step(&Step { files: files.collect(), ..opened.quiet() }, &Cancel::new())?;
         Ok(opened)
@@ -172,7 +174,7 @@ impl Room {
         &self.shell
     }
 
-    /// What was made of the base.
+    /// What was changed in the tree.
     pub fn changes(&mut self) -> Result<ChangeSet, Error> {
         Ok(self.session.changes()?)
     }
@@ -213,7 +215,7 @@ impl Room {
 
     /// A regular file's content.
     pub fn read(&mut self, place: &Place, cancel: &Cancel) -> Result<Result<File, Trouble>, Error> {
-        let path = place.inside(&self.base.root);
+        let path = place.inside(&self.tree.root);
         let shown = place.to_string();
         let (kind, collected) = self.look(&path, cancel)?;
         let executable = match kind {
@@ -237,7 +239,7 @@ impl Room {
         cancel: &Cancel,
     ) -> Result<Result<(), Trouble>, Error> {
         let shown = place.to_string();
-        match self.look(&place.inside(&self.base.root), cancel)?.0 {
+        match self.look(&place.inside(&self.tree.root), cancel)?.0 {
             Kind::Nothing { parent: true } => self.write(place, File::plain(content), cancel),
             Kind::Nothing { parent: false } => Ok(Err(Trouble::NoDirectory(shown))),
             Kind::File { .. } | Kind::Directory | Kind::Other => Ok(Err(Trouble::Exists(shown))),
@@ -259,7 +261,7 @@ impl Room {
             Place::Tree(path) => step.changes.write(path.clone(), file),
             Place::Temporary(_) => {
                 let mode = if file.executable { 0o755 } else { 0o644 };
-                step.files.push((place.inside(&self.base.root), file.bytes.to_vec(), mode));
+                step.files.push((place.inside(&self.tree.root), file.bytes.to_vec(), mode));
             }
         }
         match self.step(&step, cancel) {

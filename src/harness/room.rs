@@ -3,6 +3,7 @@
 use super::{Audience, Error, Harness};
 use crate::sandbox::{self, Limits};
 use crate::tree::Changes;
+use crate::workspace::Base;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 
@@ -10,10 +11,11 @@ use std::ffi::OsString;
 const OUTPUT: u64 = 64 << 20;
 
 impl Harness {
-    /// Opens base + `changes`. A solver is shown no cache that was made from a file which `hidden` changes;
-    /// `kept`: bytes of a command's output that are kept, of its beginning and of its end.
+    /// Opens `tree` + `changes`. A solver is shown no cache that was made from a file which `hidden` changes;
+    /// `tree` is the base with these, or the base itself. `kept`: bytes of a command's output that are kept, of its beginning and of its end.
     pub fn room(
         &self,
+        tree: &Base,
         changes: Changes,
         hidden: &Changes,
         audience: Audience,
@@ -24,6 +26,7 @@ impl Harness {
             Audience::Solver => self.caches.for_solvers(hidden)?,
         };
         let mut view = self.view(changes, caches);
+        view.layers = vec![tree.dir.clone()];
         view.limits =
             Limits { keep_head: kept, keep_tail: kept, output: OUTPUT, ..view.limits.clone() };
         Ok(self.sandbox.open(&view)?)

@@ -34,6 +34,7 @@ __ssr_save() {
             done
         done
         builtin printf 'builtin cd -- %q\n' "$PWD"
+        builtin printf 'builtin unset OLDPWD\n'
         builtin declare -p OLDPWD
         builtin shopt -p
         builtin unset -f __ssr_save

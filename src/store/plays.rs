@@ -64,7 +64,7 @@ pub struct Turn {
     pub millis: u64,
 }
 
-/// A file of a play's tree that differs from the base.
+/// A file of a play's tree that differs from what was shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlayFile {
     pub path: String,
@@ -86,7 +86,7 @@ const COLUMNS: &str = "id, role, player, base, artifact, settings, task, begun, 
     turns, state, reward, outcome, shell";
 
 impl Store {
-    pub fn begin_play(&self, play: &Play, files: &[PlayFile]) -> Result<(), Error> {
+    pub fn begin_play(&self, play: &Play) -> Result<(), Error> {
         let sql = format!(
             "INSERT INTO plays ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
         );
@@ -108,7 +108,7 @@ impl Store {
                 play.outcome,
                 play.shell,
             ])?;
-            replace_files(transaction, &play.id, files)
+            Ok(())
         })
     }
 

@@ -273,6 +273,13 @@ fn a_solver_sees_no_original_no_history_and_no_answer() {
         "grep -rla -e 'percent + 5[0]' {places} 2>/dev/null; find / -name 'bug_inject*' 2>/dev/null; true"
     );
     assert_eq!(bash(&session, &play, &command), "");
+    // Nothing about the files themselves tells which of them the bug changed.
+    let told = bash(
+        &session,
+        &play,
+        "find . -type f -printf '%Y %h %n %D\\n' | sort -u | awk '{print $1, $3, $4}' | sort -u | wc -l; find . -mindepth 1 -printf '%T@\\n' | sort -u | wc -l",
+    );
+    assert_eq!(told, "1\n1\n");
     let state = shop.home.root().join("home/.local/state");
     assert_eq!(bash(&session, &play, &format!("ls {} 2>/dev/null; true", state.display())), "");
     let told = bash(&session, &play, "env; declare -p");

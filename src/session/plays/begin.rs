@@ -91,8 +91,7 @@ impl Session {
         }
         let Cast { opened, role, settings, given, artifact } = self.cast(request, job)?;
         opened.record.store.expire_plays(now()).map_err(Error::harness)?;
-        let tree = given.as_ref().map_or_else(Changes::new, |given| given.changes.clone());
-        let room = room(&opened, &settings, tree.clone(), Vec::new(), job)?;
+        let room = room(self, &opened, &settings, Changes::new(), Vec::new(), job)?;
         let text = match (&given, settings.strategy) {
             (Some(given), _) => task::of_solver(&opened, room.root(), given),
             (None, strategy) => {
@@ -133,7 +132,7 @@ impl Session {
             sandbox: opened.harness.tier(),
         };
         let Opened { workspace, record, .. } = opened;
-        let seat = Seat::new(workspace, record, row, settings, room, &tree)?;
+        let seat = Seat::new(workspace, record, row, settings, room)?;
         self.plays.add(&mut self.plays.lock(), answer.play.clone(), seat);
         Ok(answer)
     }

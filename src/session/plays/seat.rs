@@ -90,13 +90,12 @@ impl Seat {
         row: store::Play,
         settings: Settings,
         room: Room,
-        tree: &Changes,
     ) -> Result<Self, Error> {
         let Some(lock) = runs::locked(&locks(&record)?, &row.id)? else {
             return Err(taken(&row.id));
         };
-        record.store.begin_play(&row, &files(tree)).map_err(Error::harness)?;
-        let (kept, used) = (tree.digest(), Instant::now());
+        record.store.begin_play(&row).map_err(Error::harness)?;
+        let (kept, used) = (Changes::new().digest(), Instant::now());
         Ok(Self { workspace, record, row, settings, room: Some(room), kept, used, lock })
     }
 
@@ -138,7 +137,7 @@ impl Seat {
         refuse_over(&self.row)
     }
 
-    /// The tree as it was kept last.
+    /// What was changed in the tree that was shown, as it was kept last.
     pub(super) fn saved(&self) -> Result<Changes, Error> {
         let files = self.record.store.play_files(&self.row.id).map_err(Error::harness)?;
         let entry = |PlayFile { path, executable, content }: PlayFile| {
@@ -173,7 +172,8 @@ impl Seat {
     pub(super) fn enter(&mut self, session: &Session, job: &Job) -> Result<(), Error> {
         if self.room.is_none() {
             let opened = self.open(session, job)?;
-            let room = room(&opened, &self.settings, self.saved()?, self.row.shell.clone(), job)?;
+            let room =
+                room(session, &opened, &self.settings, self.saved()?, self.row.shell.clone(), job)?;
             self.room = Some(room);
         }
         Ok(())
@@ -210,6 +210,7 @@ impl Seat {
 
 /// The sandbox that a role is given, with this tree and shell.
 pub(super) fn room(
+    session: &Session,
     opened: &Opened,
     settings: &Settings,
     changes: Changes,
@@ -221,6 +222,14 @@ pub(super) fn room(
         Some(artifact) => Some(Task::of(harness.base(), &artifact).map_err(Error::harness)?),
         None => None,
     };
+    let tree = match &hidden {
+        Some(task) => {
+            let owner = session.sandbox()?.owner();
+            let shown = opened.workspace.show(harness.base(), &task.changes, owner);
+            shown.map_err(|error| job.failed(error))?
+        }
+        None => harness.base().clone(),
+    };
     let mut files = task::files(opened, hidden.as_ref());
     if settings.strategy == Some(Strategy::History) {
         let target = settings.target()?;
@@ -229,6 +238,7 @@ pub(super) fn room(
     }
     let none = Changes::new();
     let furnishing = Furnishing {
+        tree,
         changes,
         hidden: hidden.as_ref().map_or(&none, |task| &task.changes),
         audience: if hidden.is_some() { Audience::Solver } else { Audience::Check },

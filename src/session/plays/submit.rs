@@ -133,7 +133,7 @@ impl Session {
         job: &Job,
     ) -> Result<PlaySubmitAnswer, Error> {
         let base = opened.harness.base();
-        let sources = Sources::of(base, &Changes::new(), now);
+        let sources = Sources::of(base, now);
         let left_out = sources.left_out.iter().map(ToString::to_string).collect();
         let (artifact, bug) = match parts(opened, &sources, request, job)? {
             Ok(parts) => parts,
@@ -252,8 +252,9 @@ fn solved(
         (patch.clone().into_bytes(), Vec::new())
     } else {
         let task = Task::of(base, artifact).map_err(Error::harness)?;
-        let sources = Sources::of(base, &task.changes, now);
-        (sources.since(base, &task.changes), sources.left_out)
+        let shown = Overlaid { base, changes: &task.changes };
+        let sources = Sources::of(&shown, now);
+        (Patch::between(&shown, &sources.changes).to_bytes(), sources.left_out)
     };
     job.step("grading the patch");
     let grade =
