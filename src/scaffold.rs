@@ -9,7 +9,7 @@ mod place;
 mod replace;
 mod shell;
 
-pub use excerpt::{Capped, capped, numbered};
+pub use excerpt::{Capped, capped, numbered, shortened};
 pub use place::Place;
 pub use replace::{Replaced, replaced};
 

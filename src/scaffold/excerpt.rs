@@ -26,6 +26,14 @@ pub fn capped(output: &Captured) -> Capped {
     Capped { text, left_out: output.dropped }
 }
 
+/// A text as it is, or its beginning and its end.
+pub fn shortened(text: &[u8]) -> String {
+    let cut = text.len().saturating_sub(OUTPUT);
+    let (head, rest) = text.split_at(text.len().min(OUTPUT / 2));
+    let dropped = cut as u64;
+    capped(&Captured { head: head.to_vec(), tail: rest[cut..].to_vec(), dropped }).text
+}
+
 /// Lines `wanted` of a file with their numbers, as many as fit; and the lines that are shown. Lines are
 /// counted from 1.
 pub fn numbered(
@@ -67,6 +75,17 @@ mod tests {
     fn a_character_across_head_and_tail_is_whole_where_nothing_was_dropped() {
         let whole = Captured { head: vec![0xc3], tail: vec![0xa9], dropped: 0 };
         assert_eq!(capped(&whole).text, "é");
+    }
+
+    #[test]
+    fn a_long_text_is_shortened_in_its_middle() {
+        assert_eq!(shortened(b""), "");
+        let whole = "x".repeat(OUTPUT);
+        assert_eq!(shortened(whole.as_bytes()), whole);
+        let text = format!("begin{}end", "x".repeat(OUTPUT));
+        let short = shortened(text.as_bytes());
+        assert!(short.starts_with("begin") && short.ends_with("end"));
+        assert!(short.contains("\n[8 bytes left out]\n") && short.len() == OUTPUT + 22);
     }
 
     #[track_caller]

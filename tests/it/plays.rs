@@ -58,11 +58,11 @@ impl Shop {
         Session::new(config)
     }
 
-    /// The database of the only workspace.
+    /// The database of the repository.
     fn store(&self) -> Store {
         let root = self.home.root().join("home/.local/state/ssr-mcp");
-        let state = ssr_mcp::workspace::states(&root).unwrap();
-        Store::open(&state[0]).unwrap()
+        let workspace = ssr_mcp::workspace::Workspace::open(&self.repo(), &root).unwrap();
+        Store::open(&workspace.state).unwrap()
     }
 
     fn artifact(&self) -> Artifact {
@@ -448,6 +448,28 @@ fn what_is_no_play_of_this_repository_or_is_over_is_told() {
     let other = Shop::new();
     let elsewhere = other.session();
     refused(try_bash(&elsewhere, &play, "true"), "has no play");
+    // Also where both are kept in one state directory.
+    copy(&shop.repo(), &shop.home.root().join("second"));
+    let second = Some(PathBuf::from("../second"));
+    let strange = PlayRef { repo: second.clone(), ..play.clone() };
+    refused(try_bash(&session, &strange, "true"), "second has no play");
+    let request = PlayBeginRequest {
+        repository: Repository { dir: second.clone(), ..Repository::default() },
+        role: PlayRole::Injector { strategy: Strategy::Direct, target: None, seed: None },
+        player: None,
+        turns: None,
+        life: None,
+    };
+    let there = PlayRef { id: session.play_begin(&request, &job()).unwrap().play, repo: None };
+    let place = bash(&session, &there, "pwd");
+    assert!(place.ends_with("/second\n"), "{place}");
+    session.close_idle_plays(Duration::ZERO);
+    assert_eq!(bash(&session, &there, "pwd"), place);
+    session.close_idle_plays(Duration::ZERO);
+    // A new server is told where.
+    let restarted = shop.session();
+    refused(try_bash(&restarted, &there, "true"), "name in `repo` the repository");
+    assert_eq!(bash(&restarted, &PlayRef { repo: second, ..there }, "pwd"), place);
     // The budget of calls; a submission needs none.
     let role = PlayRole::Injector { strategy: Strategy::Direct, target: None, seed: Some(1) };
     let request = PlayBeginRequest {

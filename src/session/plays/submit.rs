@@ -10,6 +10,7 @@ use crate::grading::{self, Task};
 use crate::injector::{self, Strategy};
 use crate::reward::{self, Scheme};
 use crate::sandbox::Tier;
+use crate::scaffold::shortened;
 use crate::session::open::Opened;
 use crate::session::record::Origin;
 use crate::session::score::ratio;
@@ -20,6 +21,9 @@ use crate::tree::{Changes, Overlaid, RelPath};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
+
+/// Files that are no part of a submission and are named.
+const LEFT_OUT: usize = 50;
 
 #[derive(Clone, Debug)]
 pub struct PlaySubmitRequest {
@@ -49,7 +53,8 @@ pub struct PlaySubmitAnswer {
     pub valid: Option<bool>,
     /// What looked suspicious without being proof.
     pub flags: Vec<String>,
-    /// What was judged: a solver's git diff, or an injector's two, the bug first.
+    /// What was judged: a solver's git diff, or an injector's two, the bug first. Of a long one the
+    /// beginning and the end.
     pub patch: String,
     /// New files that are no part of it: caches, build output, what the tree ignores, and what is no
     /// regular file.
@@ -103,6 +108,11 @@ impl Session {
             ..judged
         };
         answer.left_out.extend(others.into_iter().map(|(path, kind)| format!("{path}: {kind}")));
+        let more = answer.left_out.len().saturating_sub(LEFT_OUT);
+        if more > 0 {
+            answer.left_out.truncate(LEFT_OUT);
+            answer.left_out.push(format!("{more} more"));
+        }
         let turn = Turn {
             number: seat.row.turns + 1,
             tool: "play_submit".to_owned(),
@@ -170,7 +180,7 @@ impl Session {
         let patch = [&*artifact.bug_inject, &*artifact.test_weaken].concat();
         let mut answer = PlaySubmitAnswer {
             valid: Some(report.valid),
-            patch: String::from_utf8_lossy(&patch).into_owned(),
+            patch: shortened(&patch),
             left_out,
             artifact: Some(id.clone()),
             out: Some(out.display().to_string()),
@@ -273,7 +283,7 @@ fn solved(
         reason: attempt.reason.to_string(),
         solved: Some(attempt.solved),
         flags: attempt.flags,
-        patch: attempt.patch,
+        patch: shortened(attempt.patch.as_bytes()),
         left_out: left_out.iter().map(ToString::to_string).collect(),
         artifact: Some(artifact.id()),
         ..PlaySubmitAnswer::default()

@@ -4,6 +4,7 @@ use crate::consistency::Minima;
 use crate::diff::Patch;
 use crate::grading::Task;
 use crate::injector::{Strategy, Target};
+use crate::scaffold::shortened;
 use crate::session::open::Opened;
 use crate::tree::{Changes, File};
 use crate::workspace::{Commit, History};
@@ -25,7 +26,7 @@ $TMPDIR; what lies outside of the tree may be lost between two calls.";
 
 /// The paper's task of a solver: the reversed weakening is all the specification there is.
 pub(super) fn of_solver(opened: &Opened, root: &Path, task: &Task) -> String {
-    let oracle = String::from_utf8_lossy(&task.oracle);
+    let oracle = shortened(&task.oracle);
     format!(
         "The test suite of the repository in {root} is being improved with the following changes:\n\n\
          ```diff\n{oracle}```\n\n\
