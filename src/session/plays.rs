@@ -8,8 +8,8 @@
 mod act;
 mod begin;
 mod budget;
-mod diff;
 mod seat;
+mod sources;
 mod submit;
 mod table;
 mod task;

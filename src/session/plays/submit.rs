@@ -1,7 +1,7 @@
 //! `play_submit`: what was played is judged, once, by the same judge and the same checks as anybody's.
 
-use super::diff::Sources;
 use super::seat::Seat;
+use super::sources::Sources;
 use super::{PlayRef, act};
 use crate::artifact::{Artifact, Malformed};
 use crate::consistency::{self, Minima};
