@@ -85,7 +85,7 @@ mod tests {
         let text = format!("begin{}end", "x".repeat(OUTPUT));
         let short = shortened(text.as_bytes());
         assert!(short.starts_with("begin") && short.ends_with("end"));
-        assert!(short.contains("\n[8 bytes left out]\n") && short.len() == OUTPUT + 22);
+        assert!(short.contains("\n[8 bytes left out]\n") && short.len() == OUTPUT + 20);
     }
 
     #[track_caller]
