@@ -8,6 +8,7 @@ mod instruments;
 mod memo;
 mod observed;
 pub mod parsing;
+mod room;
 mod script;
 mod slots;
 mod statuses;

@@ -43,6 +43,7 @@ use crate::harness::{Error, Harness};
 use crate::syntax::Languages;
 use crate::tree::RelPath;
 use crate::workspace::{History, Wanted};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -56,6 +57,22 @@ pub enum Strategy {
     History,
     /// Removal or history by seed; direct or removal where there is no history.
     Mixed,
+}
+
+/// The test files (those given, and further ones where these have fewer than `least` passing tests) and the
+/// script that runs them: for a bug that somebody else made. What fails with these files alone on the
+/// original is left out.
+pub fn script_for(
+    harness: &Harness,
+    files: &BTreeSet<RelPath>,
+    least: usize,
+) -> Result<(Vec<RelPath>, Vec<u8>), Error> {
+    let mut bench = bench::Bench::new(harness, least)?;
+    let plan = match bench.proved(files)? {
+        Some(plan) => (*plan).clone(),
+        None => bench.planned(files),
+    };
+    Ok((plan.test_files, plan.script))
 }
 
 #[derive(Clone, Debug)]

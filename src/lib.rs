@@ -22,6 +22,7 @@ pub mod runner;
 pub mod store;
 pub mod harness;
 // Play: the rules of the game.
+pub mod scaffold;
 pub mod consistency;
 pub mod grading;
 pub mod injector;

@@ -397,6 +397,11 @@ impl Session {
         native::Talk::begin(self.live, step).map(Conversation)
     }
 
+    /// Where the tree is inside.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
     /// Where a path of the tree is inside.
     pub fn path_of(&self, path: &RelPath) -> PathBuf {
         self.root.join(path.as_str())

@@ -23,6 +23,7 @@ mod parse;
 mod place;
 mod play;
 mod played;
+mod plays;
 mod prune;
 mod record;
 mod reference;
@@ -53,6 +54,11 @@ pub use open::{Repository, time_limit};
 pub use parse::{ParseAnswer, ParseRequest};
 pub use play::{DEFAULT_SECOND_ORDER, PlayRequest};
 pub use played::PlayedRound;
+pub use plays::{
+    Budget, COMMAND, DEFAULT_TURNS, PlayBashAnswer, PlayBashRequest, PlayBeginAnswer,
+    PlayBeginRequest, PlayCreateAnswer, PlayCreateRequest, PlayEditAnswer, PlayEditRequest,
+    PlayReadAnswer, PlayReadRequest, PlayRef, PlayRole, PlaySubmitAnswer, PlaySubmitRequest,
+};
 pub use prune::PruneAnswer;
 pub use reference::ArtifactRef;
 pub use score::{Outcome, ScoreAnswer, ScoreRequest, score};
@@ -84,11 +90,13 @@ pub struct Session {
     sandbox: OnceLock<Sandbox>,
     /// The jobs that this process works on.
     working: jobs::Working,
+    plays: plays::Table,
 }
 
 impl Session {
     pub fn new(config: Config) -> Self {
-        Self { config, sandbox: OnceLock::new(), working: jobs::Working::default() }
+        let (working, plays) = (jobs::Working::default(), plays::Table::default());
+        Self { config, sandbox: OnceLock::new(), working, plays }
     }
 
     pub fn config(&self) -> &Config {

@@ -10,6 +10,7 @@ mod edits;
 mod error;
 mod jobs;
 mod open;
+mod plays;
 mod rounds;
 mod runs;
 #[cfg(test)]
@@ -21,6 +22,7 @@ pub use differences::Difference;
 pub use edits::TriedEdit;
 pub use error::Error;
 pub use jobs::{JobState, StoredJob};
+pub use plays::{Play, PlayEnd, PlayFile, PlayState, Turn};
 pub use rounds::{Attempt, Counts, Kept, Played, Round};
 pub use runs::{Run, RunState};
 pub use wrong_book::{Entry, Failure, Group};

@@ -15,9 +15,11 @@ mod git;
 mod history;
 mod known;
 mod listing;
+mod products;
 mod prune;
 mod report;
 mod seen;
+mod shown;
 mod skip;
 mod state;
 #[cfg(test)]
@@ -30,9 +32,11 @@ pub use error::Error;
 pub use freeze::Freezing;
 pub use git::{Head, Vcs};
 pub use history::{Commit, History, NoHistory, Revision, Wanted};
+pub use products::Products;
 pub use report::FreezeReport;
 pub use upkeep::{OldBase, Upkeep, size as disk_size, states};
 
+use crate::tree::Changes;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -62,6 +66,22 @@ impl Workspace {
     /// `freeze` with the clock and the limits given. The base's `report` tells what it took.
     pub fn freeze_with(&self, options: &Freezing) -> Result<Base, Error> {
         freeze::freeze(self, options)
+    }
+
+    /// The base with this id; `None` where it was pruned.
+    pub fn base(&self, id: &str, owner: Option<(u32, u32)>) -> Result<Option<Base>, Error> {
+        freeze::frozen(self, id, &Freezing { owner, ..Freezing::at(SystemTime::now()) })
+    }
+
+    /// `base` with `changes` as a tree of its own, in which nothing tells what was changed.
+    pub fn show(
+        &self,
+        base: &Base,
+        changes: &Changes,
+        owner: Option<(u32, u32)>,
+    ) -> Result<Base, Error> {
+        let options = Freezing { owner, ..Freezing::at(SystemTime::now()) };
+        shown::show(self, base, changes, &options)
     }
 
     /// The version control around the root; `None` for a plain folder.

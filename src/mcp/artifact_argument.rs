@@ -24,6 +24,12 @@ pub(super) struct ArtifactArguments {
 }
 
 impl ArtifactArguments {
+    pub(super) fn is_given(&self) -> bool {
+        self.artifact_id.is_some()
+            || self.artifact_folder.is_some()
+            || self.artifact_files.is_some()
+    }
+
     pub(super) fn reference(self) -> Result<ArtifactRef, Error> {
         match (self.artifact_id, self.artifact_folder, self.artifact_files) {
             (Some(id), None, None) => Ok(ArtifactRef::Id(id.to_ascii_lowercase())),

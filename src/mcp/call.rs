@@ -18,7 +18,8 @@ pub(super) async fn run(
     let (sender, mut events) = mpsc::unbounded_channel();
     // A listener that is gone is no reason to stop: the answer is what counts.
     let listener = move |event: Event| sender.send(event).unwrap_or_default();
-    let job = Job::new(cancel.clone(), listener);
+    let mut job = Job::new(cancel.clone(), listener);
+    job.client = context.client_info().map(|client| client.name);
     let mut task = tokio::task::spawn_blocking(move || work(&job));
     let token = context.meta.get_progress_token();
     let mut told = 0u32;

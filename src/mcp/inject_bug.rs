@@ -1,20 +1,10 @@
 //! The tool `inject_bug`.
 
 use super::repository_argument::RepositoryArguments;
+use super::strategy_argument::Strategy;
 use super::tool::{Effect, Entry, Notice};
 use crate::consistency::Minima;
-use crate::injector;
 use crate::session::{Error, InjectAnswer, InjectRequest, Job, Session};
-
-#[derive(serde::Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "lowercase")]
-#[schemars(inline)]
-enum Strategy {
-    Direct,
-    Removal,
-    History,
-    Mixed,
-}
 
 #[derive(serde::Deserialize, schemars::JsonSchema)]
 struct Arguments {
@@ -51,12 +41,7 @@ pub(super) fn entry() -> Entry {
 }
 
 fn run(session: &Session, arguments: Arguments, job: &Job) -> Result<InjectAnswer, Error> {
-    let strategy = match arguments.strategy {
-        Some(Strategy::Direct) => injector::Strategy::Direct,
-        Some(Strategy::Removal) => injector::Strategy::Removal,
-        Some(Strategy::History) => injector::Strategy::History,
-        Some(Strategy::Mixed) | None => injector::Strategy::Mixed,
-    };
+    let strategy = arguments.strategy.unwrap_or(Strategy::Mixed).into();
     let request = InjectRequest {
         repository: arguments.repository.repository()?,
         strategy,

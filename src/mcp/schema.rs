@@ -22,7 +22,7 @@ pub(super) fn input<T: JsonSchema>() -> Arc<JsonObject> {
 }
 
 /// The same for a tool whose work is a job.
-pub(super) fn job_input<T: JsonSchema>() -> Arc<JsonObject> {
+pub(super) fn job_input<T: JsonSchema>(wait: f64) -> Arc<JsonObject> {
     let mut schema = (*input::<T>()).clone();
     if let Some(Value::Object(properties)) = schema.get_mut("properties") {
         properties.insert(
@@ -31,8 +31,9 @@ pub(super) fn job_input<T: JsonSchema>() -> Arc<JsonObject> {
                 "type": "number",
                 "minimum": 0,
                 "maximum": LONGEST_WAIT,
-                "description": "Seconds to wait for the answer before the job's id is all that comes back. \
-                                Default: 0."
+                "description": format!(
+                    "Seconds to wait for the answer before the job's id is all that comes back. Default: {wait}."
+                )
             }),
         );
     }

@@ -3,8 +3,9 @@
 use super::call;
 use super::tool::Entry;
 use super::{
-    apply, check_artifact, grade_patch, inject_bug, job, prompts, replay_bug, resources,
-    run_parser, score_reward, solve, train_step, unnoticed_edits, workspace_status, wrong_book,
+    apply, check_artifact, grade_patch, inject_bug, job, play_bash, play_begin, play_create,
+    play_edit, play_read, play_submit, prompts, replay_bug, resources, run_parser, score_reward,
+    solve, train_step, unnoticed_edits, workspace_status, wrong_book,
 };
 use crate::session::{Error, INSTRUCTIONS, Session};
 use rmcp::model::{
@@ -51,6 +52,12 @@ impl Server {
             replay_bug::entry(),
             unnoticed_edits::entry(),
             workspace_status::entry(),
+            play_begin::entry(),
+            play_bash::entry(),
+            play_read::entry(),
+            play_edit::entry(),
+            play_create::entry(),
+            play_submit::entry(),
             apply::entry(),
         ];
         let entries = Arc::new(entries);

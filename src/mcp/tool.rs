@@ -29,8 +29,9 @@ pub(super) struct Entry {
 enum Run {
     /// Answers in a moment.
     Now(Now),
-    /// May take minutes: a job. Makes its work of the arguments.
-    Later(Later),
+    /// May take minutes: a job. Makes its work of the arguments; the seconds that a call waits where it does
+    /// not say.
+    Later(Later, f64),
 }
 
 /// What a tool does to the world, as the protocol's hints say it. None reaches out of this machine.
@@ -91,13 +92,26 @@ impl Entry {
         I: DeserializeOwned + JsonSchema + Send + 'static,
         O: Serialize + JsonSchema + 'static,
     {
+        Self::job_waiting(notice, 0.0, verb)
+    }
+
+    /// The same of work that mostly takes a moment: `wait` seconds are what a call waits that does not say.
+    pub(super) fn job_waiting<I, O>(
+        notice: &Notice,
+        wait: f64,
+        verb: fn(&Session, I, &Job) -> Result<O, Error>,
+    ) -> Self
+    where
+        I: DeserializeOwned + JsonSchema + Send + 'static,
+        O: Serialize + JsonSchema + 'static,
+    {
         let later = move |arguments: JsonObject| {
             let input: I = decode(arguments)?;
             let work = move |session: &Session, job: &Job| encode(verb(session, input, job)?);
             Ok(Box::new(work) as Work)
         };
-        let tool = notice.tool(schema::job_input::<I>(), schema::job_output::<O>());
-        Self { tool, run: Run::Later(Arc::new(later)) }
+        let tool = notice.tool(schema::job_input::<I>(wait), schema::job_output::<O>());
+        Self { tool, run: Run::Later(Arc::new(later), wait) }
     }
 
     /// Answers a call.
@@ -110,29 +124,36 @@ impl Entry {
         let (arguments, notes) = split(&self.tool.input_schema, arguments);
         let answer = match &self.run {
             Run::Now(run) => run(session, arguments, job)?,
-            Run::Later(later) => self.begin(later, session, arguments, job)?,
+            Run::Later(later, wait) => self.begin(later, *wait, session, arguments, job)?,
         };
         Ok(with_notes(answer, &notes))
     }
 
     /// The work of an interrupted job; `None` for tools that answer in a moment.
     pub(super) fn work(&self, arguments: Value) -> Option<Result<Work, Error>> {
-        let Run::Later(later) = &self.run else { return None };
+        let Run::Later(later, _) = &self.run else { return None };
         Some(decode_object(arguments).and_then(|arguments| later(arguments)))
     }
 
     fn begin(
         &self,
         later: &Later,
+        usual: f64,
         session: &Arc<Session>,
         mut arguments: JsonObject,
         job: &Job,
     ) -> Result<Value, Error> {
-        let wait = wait(arguments.remove("wait_s"), 0.0)?;
+        let wait = wait(arguments.remove("wait_s"), usual)?;
         let given = Value::Object(arguments.clone());
-        let seeded = self.tool.input_schema.get("properties").and_then(|all| all.get("seed"));
-        if seeded.is_some() && !arguments.contains_key("seed") {
-            arguments.insert("seed".to_owned(), json!(config::seed_from_clock()));
+        // What the work would otherwise take from this moment or this connection.
+        for (name, value) in [
+            ("seed", Some(json!(config::seed_from_clock()))),
+            ("player", job.client.as_ref().map(|name| json!(name))),
+        ] {
+            let known = self.tool.input_schema.get("properties").and_then(|all| all.get(name));
+            if let (Some(_), Some(value), false) = (known, value, arguments.contains_key(name)) {
+                arguments.insert(name.to_owned(), value);
+            }
         }
         let repository = decode::<RepositoryArguments>(arguments.clone())?.repository()?;
         let work = later(arguments.clone())?;

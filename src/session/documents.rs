@@ -1,8 +1,8 @@
 //! What is kept, as documents to be read: artifacts and their parts, reports, answers of jobs, the rounds.
 
-use super::record::Record;
+use super::record::{Record, now};
 use super::{Error, Repository, Session, csv};
-use crate::artifact::Part;
+use crate::artifact::{Artifact, Part};
 
 /// Rounds in the document of them, the latest.
 const ROUNDS: u32 = 10_000;
@@ -32,8 +32,18 @@ impl Session {
     pub fn document(&self, repository: &Repository, wanted: &Document) -> Result<Vec<u8>, Error> {
         let record = Record::open(&self.workspace(repository)?)?;
         match wanted {
-            Document::Artifact(id) => Ok(record.artifact(id)?.to_json().to_string().into_bytes()),
-            Document::Part(id, part) => Ok(record.artifact(id)?.content(*part)),
+            Document::Artifact(id) => {
+                let artifact = record.artifact(id)?;
+                refuse_answer(&record, &artifact)?;
+                Ok(artifact.to_json().to_string().into_bytes())
+            }
+            Document::Part(id, part) => {
+                let artifact = record.artifact(id)?;
+                if *part == Part::BugInject {
+                    refuse_answer(&record, &artifact)?;
+                }
+                Ok(artifact.content(*part))
+            }
             Document::Report(id) => {
                 // By the beginning of an id, too.
                 let id = record.artifact(id)?.id();
@@ -63,4 +73,16 @@ impl Session {
         let kept = |(id, strategy, valid)| KeptArtifact { id, strategy, valid };
         Ok(rows.into_iter().map(kept).collect())
     }
+}
+
+/// A bug that somebody is at repairing is not shown.
+fn refuse_answer(record: &Record, artifact: &Artifact) -> Result<(), Error> {
+    let id = artifact.id();
+    if record.store.is_being_solved(&id, now()).map_err(Error::harness)? {
+        let short = id.get(..12).unwrap_or_default();
+        return Err(Error::usage(format!(
+            "a play that is to repair the artifact {short} is open: what the bug is can be read once it is submitted"
+        )));
+    }
+    Ok(())
 }

@@ -59,12 +59,14 @@ type Listener = Box<dyn Fn(Event) + Send + Sync>;
 /// Ends when its cancel flag is set; never outlives the session that runs it.
 pub struct Job {
     pub cancel: Cancel,
+    /// The program that asks, as it named itself.
+    pub client: Option<String>,
     listener: Listener,
 }
 
 impl Job {
     pub fn new(cancel: Cancel, listener: impl Fn(Event) + Send + Sync + 'static) -> Self {
-        Self { cancel, listener: Box::new(listener) }
+        Self { cancel, client: None, listener: Box::new(listener) }
     }
 
     pub(super) fn tell(&self, event: impl Into<Event>) {

@@ -33,6 +33,25 @@ pub struct Repository {
     pub time_limit: Option<Duration>,
 }
 
+impl Repository {
+    /// With the framework of the code that a bug changes.
+    pub(super) fn near_bug(&self, artifact: &Artifact) -> Self {
+        let changed = Patch::parse(&artifact.bug_inject).ok();
+        let changed = changed.and_then(|patch| patch.paths().into_iter().next());
+        self.near(changed.map(|file| Near { file, only: false }))
+    }
+
+    /// With the tests of a target's package.
+    pub(super) fn near_target(&self, target: Option<&Target>) -> Self {
+        self.near(target.map(|target| Near { file: target.file.clone(), only: true }))
+    }
+
+    fn near(&self, near: Option<Near>) -> Self {
+        let tests = Overrides { near, ..self.tests.clone() };
+        Self { tests, ..self.clone() }
+    }
+}
+
 /// Reads a limit in seconds.
 pub fn time_limit(seconds: f64) -> Result<Duration, Error> {
     if seconds > 0.0 && seconds <= LONGEST {
@@ -71,6 +90,19 @@ impl Session {
         job.step("taking a copy of what changed since the last start");
         let base = workspace.freeze(sandbox.owner()).map_err(|error| job.failed(error))?;
         name_left_out(&base, job);
+        self.open_on(workspace, record, base, repository, job)
+    }
+
+    /// The same on a base that is there.
+    pub(super) fn open_on(
+        &self,
+        workspace: Workspace,
+        record: Record,
+        base: Base,
+        repository: &Repository,
+        job: &Job,
+    ) -> Result<Opened, Error> {
+        let sandbox = self.sandbox()?;
         let languages = self.languages()?;
         let runner = self.runner(&base, repository)?;
         if !runner.scope().is_empty() {
@@ -108,9 +140,7 @@ impl Session {
         repository: &Repository,
         job: &Job,
     ) -> Result<Opened, Error> {
-        let near = target.map(|target| Near { file: target.file.clone(), only: true });
-        let tests = Overrides { near, ..repository.tests.clone() };
-        self.open(&Repository { tests, ..repository.clone() }, job)
+        self.open(&repository.near_target(target), job)
     }
 
     /// `open`, and the artifact to work on.
@@ -131,12 +161,7 @@ impl Session {
             Some(artifact) => artifact,
             None => self.artifact(reference, Some(&record))?,
         };
-        // The framework is that of the code which the bug changes.
-        let changed = Patch::parse(&artifact.bug_inject).ok();
-        let changed = changed.and_then(|patch| patch.paths().into_iter().next());
-        let near = changed.map(|file| Near { file, only: false });
-        let tests = Overrides { near, ..repository.tests.clone() };
-        let repository = Repository { tests, ..repository.clone() };
+        let repository = repository.near_bug(&artifact);
         Ok((self.open_at(workspace, record, &repository, job)?, artifact))
     }
 

@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+#[derive(Clone)]
 pub(super) struct Record {
     pub(super) store: Arc<Store>,
     /// The workspace's state directory.

@@ -16,7 +16,8 @@ const APPLICATION: i64 = 0x5353_524d;
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Each takes the schema from its index to the next. Never edited once released, only added to.
-pub(super) const MIGRATIONS: [&str; 5] = [FIRST, WRONG_BOOK_AND_RUNS, EDITS, DIFFERENCES, JOBS];
+pub(super) const MIGRATIONS: [&str; 6] =
+    [FIRST, WRONG_BOOK_AND_RUNS, EDITS, DIFFERENCES, JOBS, PLAYS];
 
 const FIRST: &str = "
     CREATE TABLE artifacts (
@@ -170,6 +171,45 @@ const JOBS: &str = "
         outcome TEXT
     ) STRICT;
     CREATE UNIQUE INDEX open_jobs_by_key ON jobs (key) WHERE state = 'open';
+";
+
+const PLAYS: &str = "
+    CREATE TABLE plays (
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        id TEXT NOT NULL UNIQUE,
+        role TEXT NOT NULL,
+        player TEXT,
+        base TEXT NOT NULL,
+        artifact TEXT,
+        settings TEXT NOT NULL,
+        task TEXT NOT NULL,
+        begun INTEGER NOT NULL,
+        expires INTEGER NOT NULL,
+        most_turns INTEGER NOT NULL,
+        turns INTEGER NOT NULL,
+        state TEXT NOT NULL,
+        reward REAL,
+        outcome TEXT,
+        shell BLOB NOT NULL
+    ) STRICT;
+    CREATE TABLE play_files (
+        play TEXT NOT NULL,
+        path TEXT NOT NULL,
+        executable INTEGER NOT NULL,
+        content BLOB,
+        PRIMARY KEY (play, path)
+    ) STRICT;
+    CREATE TABLE play_turns (
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        play TEXT NOT NULL,
+        turn INTEGER NOT NULL,
+        tool TEXT NOT NULL,
+        arguments TEXT NOT NULL,
+        result TEXT NOT NULL,
+        failed INTEGER NOT NULL,
+        millis INTEGER NOT NULL
+    ) STRICT;
+    CREATE INDEX play_turns_by_play ON play_turns (play);
 ";
 
 /// Opens or makes the database; the second value is where a damaged one was moved.

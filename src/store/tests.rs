@@ -2,8 +2,8 @@
 
 use super::open::MIGRATIONS;
 use super::{
-    Artifact, Attempt, Counts, Difference, Entry, Error, Failure, Group, Played, Round, Run,
-    RunState, Store, TriedEdit,
+    Artifact, Attempt, Counts, Difference, Entry, Error, Failure, Group, Play, PlayEnd, PlayFile,
+    PlayState, Played, Round, Run, RunState, Store, TriedEdit, Turn,
 };
 use rusqlite::Connection;
 use std::fs;
@@ -506,4 +506,78 @@ fn edits_are_known_by_tree_and_only_unnoticed_ones_outlive_another_tree() {
     store.record_edits("two", &[tried("a", None)]).unwrap();
     assert_eq!(store.tried_edits("one").unwrap(), ["b", "c"]);
     assert_eq!(store.count_unnoticed_edits().unwrap(), 2);
+}
+
+fn play(id: &str) -> Play {
+    Play {
+        id: id.to_owned(),
+        role: "injector".to_owned(),
+        player: None,
+        base: "base".to_owned(),
+        artifact: None,
+        settings: "{}".to_owned(),
+        task: "do".to_owned(),
+        begun: 5,
+        expires: 10,
+        most_turns: 128,
+        turns: 0,
+        state: PlayState::Open,
+        reward: None,
+        outcome: None,
+        shell: Vec::new(),
+    }
+}
+
+fn turn(number: u32) -> Turn {
+    Turn {
+        number,
+        tool: "play_bash".to_owned(),
+        arguments: "{}".to_owned(),
+        result: "done".to_owned(),
+        failed: false,
+        millis: u64::MAX,
+    }
+}
+
+#[test]
+fn a_play_is_kept_call_by_call_with_its_tree_and_shell() {
+    let (_dir, store) = store();
+    store.begin_play(&play("a")).unwrap();
+    let file = |path: &str, content: Option<&[u8]>| PlayFile {
+        path: path.to_owned(),
+        executable: content.is_some(),
+        content: content.map(<[u8]>::to_vec),
+    };
+    let files = [file("a.py", Some(b"\xff\0")), file("b.py", None)];
+    store.record_turn("a", &turn(1), b"X=1", Some(&files)).unwrap();
+    // A call that changed nothing leaves the tree as it is kept.
+    store.record_turn("a", &turn(2), b"X=2", None).unwrap();
+    let kept = store.play("a").unwrap().unwrap();
+    assert_eq!(kept, Play { turns: 2, shell: b"X=2".to_vec(), ..play("a") });
+    assert_eq!(store.play_files("a").unwrap(), files);
+    let end = PlayEnd {
+        reward: Some(-0.8),
+        outcome: "valid".to_owned(),
+        artifact: Some("bug".to_owned()),
+    };
+    store.finish_play("a", &turn(3), &end).unwrap();
+    let kept = store.play("a").unwrap().unwrap();
+    assert_eq!((kept.state, kept.reward, kept.turns), (PlayState::Finished, Some(-0.8), 3));
+    assert_eq!(kept.artifact.as_deref(), Some("bug"));
+    assert_eq!(store.play_files("a").unwrap(), []);
+    assert_eq!(store.turns_of_play("a").unwrap(), [turn(1), turn(2), turn(3)]);
+}
+
+#[test]
+fn plays_expire_at_their_time_and_finished_ones_stay() {
+    let (_dir, store) = store();
+    for id in ["a", "b", "c"] {
+        store.begin_play(&Play { expires: if id == "b" { 11 } else { 10 }, ..play(id) }).unwrap();
+    }
+    let end = PlayEnd { reward: Some(1.0), outcome: "solved".to_owned(), artifact: None };
+    store.finish_play("c", &turn(1), &end).unwrap();
+    store.expire_plays(10).unwrap();
+    let state = |id: &str| store.play(id).unwrap().unwrap().state;
+    let states = ["a", "b", "c"].map(state);
+    assert_eq!(states, [PlayState::Expired, PlayState::Open, PlayState::Finished]);
 }

@@ -80,6 +80,10 @@ impl Base {
         }
     }
 
+    pub(super) fn listing(&self) -> &Listing {
+        &self.listing
+    }
+
     /// Reads every file again and compares: kinds, contents, modes, times, and nothing besides.
     pub fn verify(&self) -> Result<(), Drift> {
         verify(&self.dir, &self.listing)

@@ -33,14 +33,29 @@ pub(super) fn build(
     blobs: &Blobs,
     owner: Owner,
 ) -> Result<(), Error> {
+    let fill = |tree: &Path| -> io::Result<()> {
+        for (path, entry) in &listing.0 {
+            place(&under(tree, path), entry, blobs, owner)?;
+        }
+        Ok(())
+    };
+    finish(state, home, listing, owner, fill)
+}
+
+/// Makes `home` with a tree that `fill` fills. The caller holds the workspace's lock.
+pub(super) fn finish(
+    state: &Path,
+    home: &Path,
+    listing: &Listing,
+    owner: Owner,
+    fill: impl Fn(&Path) -> io::Result<()>,
+) -> Result<(), Error> {
     let partial = bases(state).join(".new");
     let made = || -> io::Result<()> {
         let tree = partial.join("tree");
         fs::create_dir_all(&partial)?;
         directory(&tree, owner)?;
-        for (path, entry) in &listing.0 {
-            place(&under(&tree, path), entry, blobs, owner)?;
-        }
+        fill(&tree)?;
         // Deepest first: a new entry gives its directory a new time.
         for (path, _) in listing.0.iter().rev().filter(|(_, entry)| **entry == Entry::Directory) {
             set_base_time(&under(&tree, path))?;
@@ -67,7 +82,7 @@ fn place(path: &Path, entry: &Entry, blobs: &Blobs, owner: Owner) -> io::Result<
     }
 }
 
-fn directory(path: &Path, owner: Owner) -> io::Result<()> {
+pub(super) fn directory(path: &Path, owner: Owner) -> io::Result<()> {
     fs::create_dir(path)?;
     own(path, owner)?;
     fs::set_permissions(path, Permissions::from_mode(0o755))

@@ -59,6 +59,29 @@ pub(super) fn freeze(workspace: &Workspace, options: &Freezing) -> Result<Base, 
     }
 }
 
+/// A base that was made before.
+pub(super) fn frozen(
+    workspace: &Workspace,
+    id: &str,
+    options: &Freezing,
+) -> Result<Option<Base>, Error> {
+    let state = &workspace.state;
+    let _held = state::lock(state)?;
+    prune::recover(state)?;
+    let home = build::home(state, id, options.owner);
+    let listing = std::fs::read(home.join("listing.json")).ok();
+    let Some(listing) = listing.and_then(|bytes| Listing::from_json(&bytes)) else {
+        return Ok(None);
+    };
+    if listing.id() != id {
+        return Ok(None);
+    }
+    let in_use = prune::take(&home, options.now)?;
+    let report = FreezeReport { reused: true, ..FreezeReport::default() };
+    let (id, root) = (id.to_owned(), workspace.root.clone());
+    Ok(Some(Base::new(id, &home, root, report, listing, in_use)))
+}
+
 struct Freezer<'a> {
     workspace: &'a Workspace,
     options: &'a Freezing,

@@ -8,7 +8,7 @@ use std::path::Path;
 const CACHE_TAG: &[u8] = b"Signature: 8a477f597d28d172789f06886806bc55";
 
 /// Directories that tools fill and a person does not read.
-const CACHES: [&str; 13] = [
+pub(super) const CACHES: [&str; 13] = [
     ".hypothesis",
     ".mypy_cache",
     ".nox",

@@ -30,6 +30,7 @@ mod jobs;
 mod killed;
 mod leaks;
 mod mcp;
+mod plays;
 mod processes;
 mod real;
 mod real_js;

@@ -160,7 +160,7 @@ fn every_schema_is_one_that_every_client_takes() {
     let home = Home::new();
     let listed = Client::ready(&home).call("tools/list", &json!({}));
     let tools = listed["result"]["tools"].as_array().unwrap();
-    assert_eq!(tools.len(), 13);
+    assert_eq!(tools.len(), 19);
     for tool in tools {
         let name = tool["name"].as_str().unwrap();
         assert!(name.bytes().all(|b| b.is_ascii_lowercase() || b == b'_'), "{name}");
@@ -403,7 +403,7 @@ fn mcp_inspector_lists_and_calls_the_tools_in_both_eras() {
     for era in ["legacy", "modern"] {
         let strict = ["--protocol-era", era, "--method", "tools/list", "--strict"];
         let listed = inspect(&program, &home, &strict);
-        assert_eq!(listed["result"]["tools"].as_array().map(Vec::len), Some(13), "{era}: {listed}");
+        assert_eq!(listed["result"]["tools"].as_array().map(Vec::len), Some(19), "{era}: {listed}");
         let call = ["--protocol-era", era, "--method", "tools/call", "--tool-name", "score_reward"];
         let arguments = ["--tool-arg", "solved=2", "attempts=8"];
         let called = inspect(&program, &home, &[&call[..], &arguments[..]].concat());

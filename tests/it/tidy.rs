@@ -11,7 +11,16 @@ const FLOORS: [&[&str]; 6] = [
     &["tree", "dice", "text", "diff", "verdict", "artifact", "reward"],
     &["syntax"],
     &["sandbox", "workspace", "runner", "store", "harness"],
-    &["consistency", "grading", "injector", "solver", "wrong_book", "unnoticed", "episode"],
+    &[
+        "scaffold",
+        "consistency",
+        "grading",
+        "injector",
+        "solver",
+        "wrong_book",
+        "unnoticed",
+        "episode",
+    ],
     &["config", "setup", "session"],
     &["mcp", "cli"],
 ];

@@ -12,7 +12,7 @@ use std::process::Command;
 /// The user of tier C, who is not root.
 const USER: u32 = 12_350;
 
-fn not_run(why: &str) {
+pub(crate) fn not_run(why: &str) {
     eprintln!("NOT RUN: {why}");
 }
 
@@ -26,13 +26,13 @@ fn answer(command: &mut Command) -> (Value, String) {
 
 /// A directory that an ordinary user may work in, with the program; not below `/tmp`, which is private in
 /// a run.
-struct Place {
+pub(crate) struct Place {
     dir: tempfile::TempDir,
 }
 
 impl Place {
     /// `None` where another user cannot be become.
-    fn new() -> Option<Self> {
+    pub(crate) fn new() -> Option<Self> {
         if !rustix::process::geteuid().is_root() {
             not_run("tier C as another user: this test run is no root's");
             return None;
@@ -44,11 +44,11 @@ impl Place {
         Some(Self { dir })
     }
 
-    fn repo(&self) -> PathBuf {
+    pub(crate) fn repo(&self) -> PathBuf {
         self.dir.path().join("home/repo")
     }
 
-    fn command(&self, arguments: &[&str]) -> Command {
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         give(&self.dir.path().join("home"));
         let mut command = Command::new(self.dir.path().join("ssr-mcp"));
         command

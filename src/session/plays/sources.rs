@@ -1,0 +1,58 @@
+//! What a player changed that is worth a patch.
+
+use crate::tree::{Changes, RelPath, Tree};
+use crate::workspace::Products;
+use std::collections::BTreeSet;
+
+/// A tree without what work in it leaves behind, and the paths of that.
+pub(super) struct Sources {
+    /// Over what was shown.
+    pub(super) changes: Changes,
+    pub(super) left_out: Vec<RelPath>,
+}
+
+impl Sources {
+    /// `shown`: what the player was given, which `now` changes. Only new files can be products.
+    pub(super) fn of(shown: &dyn Tree, now: &Changes) -> Self {
+        let products = Products::of(shown);
+        let mut sources = Self { changes: Changes::new(), left_out: Vec::new() };
+        for (path, file) in now.iter() {
+            match file {
+                Some(_) if !shown.has(path) && products.has(path) => {
+                    sources.left_out.push(path.clone());
+                }
+                Some(file) => sources.changes.write(path.clone(), file.clone()),
+                None => sources.changes.delete(path.clone()),
+            }
+        }
+        sources
+    }
+
+    /// The changes of test files, and all others.
+    pub(super) fn split(&self, tests: &BTreeSet<RelPath>) -> (Changes, Changes) {
+        let entries = self.changes.iter().map(|(path, file)| (path.clone(), file.cloned()));
+        let (tests, code): (Vec<_>, Vec<_>) = entries.partition(|(path, _)| tests.contains(path));
+        (tests.into_iter().collect(), code.into_iter().collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tree::File;
+
+    fn tree(files: &[(&str, Option<&str>)]) -> Changes {
+        let parse = |path: &str| RelPath::parse(path.as_bytes()).expect(path);
+        let file = |text: &str| File::plain(text.as_bytes());
+        files.iter().map(|(path, text)| (parse(path), text.map(file))).collect()
+    }
+
+    #[test]
+    fn new_products_are_left_out_and_old_files_never() {
+        let base = tree(&[(".gitignore", Some("*.log\n")), ("x.log", Some("1\n"))]);
+        let now = tree(&[("x.log", Some("2\n")), ("y.log", Some("1\n")), ("n.py", Some("1\n"))]);
+        let sources = Sources::of(&base, &now);
+        assert_eq!(sources.left_out.iter().map(RelPath::as_str).collect::<Vec<_>>(), ["y.log"]);
+        assert_eq!(sources.changes.len(), 2);
+    }
+}
