@@ -32,6 +32,8 @@ pub mod episode;
 // Host: options and state.
 pub mod config;
 pub mod session;
+pub mod wire;
 // Faces: decode, call a verb, encode.
 pub mod mcp;
+pub mod lsp;
 pub mod cli;

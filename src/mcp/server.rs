@@ -6,7 +6,7 @@ use super::{check_artifact, inject_bug, run_parser, score_reward, solve, workspa
 use crate::session::Session;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, Implementation, ListToolsResult,
-    PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
+    PaginatedRequestParams, ServerCapabilities, ServerConfig, SubscriptionFilter, Tool,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -55,6 +55,11 @@ impl ServerHandler for Server {
     ) -> Result<ListToolsResult, ErrorData> {
         let tools = self.entries.iter().map(|entry| entry.tool.clone()).collect();
         Ok(ListToolsResult::with_all_items(tools))
+    }
+
+    /// Accepted and silent: no list ever changes by itself.
+    fn accepted_subscription_filter(&self, _: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+        Some(SubscriptionFilter::default())
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {

@@ -12,8 +12,8 @@ const FLOORS: [&[&str]; 6] = [
     &["syntax"],
     &["sandbox", "workspace", "runner", "store", "harness"],
     &["consistency", "grading", "injector", "solver", "wrong_book", "unnoticed", "episode"],
-    &["config", "session"],
-    &["mcp", "cli"],
+    &["config", "session", "wire"],
+    &["mcp", "lsp", "cli"],
 ];
 
 /// What only some files may name: a path's start, the name after it (`*`: any), the modules that may.
