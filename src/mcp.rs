@@ -62,7 +62,8 @@ pub fn serve_as(
     let runtime = runtime()?;
     let ended = runtime.block_on(async {
         let transport = Stdio::new(first, input, output);
-        let running = rmcp::service::serve_directly(Eras(server), transport, None);
+        let eras = Eras::new(server, transport.ended());
+        let running = rmcp::service::serve_directly(eras, transport, None);
         running.waiting().await
     });
     runtime.shutdown_timeout(GRACE);

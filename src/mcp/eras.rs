@@ -6,13 +6,43 @@
 
 use rmcp::model::{
     ClientNotification, ClientRequest, ProtocolVersion, RequestMetaObject, ServerConfig,
-    ServerResult,
+    ServerResult, SubscriptionsListenResult,
 };
 use rmcp::service::{NotificationContext, RequestContext, Service};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use std::borrow::Cow;
+use tokio::sync::watch;
 
-pub(super) struct Eras<S>(pub(super) S);
+pub(super) struct Eras<S> {
+    server: S,
+    /// True once nothing more comes from the client.
+    ended: watch::Receiver<bool>,
+}
+
+impl<S: ServerHandler> Eras<S> {
+    pub(super) fn new(server: S, ended: watch::Receiver<bool>) -> Self {
+        Self { server, ended }
+    }
+
+    /// A subscription lasts until it is cancelled, and `rmcp` would wait for that where the client has
+    /// left, too.
+    async fn listen(
+        &self,
+        request: ClientRequest,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ServerResult, ErrorData> {
+        let id = context.id.clone();
+        let mut ended = self.ended.clone();
+        tokio::select! {
+            result = Service::handle_request(&self.server, request, context) => result,
+            _ = ended.wait_for(|ended| *ended) => {
+                let mut result = SubscriptionsListenResult::complete(id);
+                result.meta.set_server_info(Service::get_info(&self.server).server_info);
+                Ok(ServerResult::SubscriptionsListenResult(result))
+            }
+        }
+    }
+}
 
 impl<S: ServerHandler> Service<RoleServer> for Eras<S> {
     async fn handle_request(
@@ -28,7 +58,10 @@ impl<S: ServerHandler> Service<RoleServer> for Eras<S> {
             _ if peer.peer_info().is_none() => require(&context.meta)?,
             _ => {}
         }
-        let result = Service::handle_request(&self.0, request, context).await?;
+        let result = match request {
+            ClientRequest::SubscriptionsListenRequest(_) => self.listen(request, context).await?,
+            _ => Service::handle_request(&self.server, request, context).await?,
+        };
         if let (Some(mut info), ServerResult::InitializeResult(answer)) = (shaken, &result) {
             // What was agreed on, which need not be what the client asked for.
             info.protocol_version = answer.protocol_version.clone();
@@ -42,15 +75,15 @@ impl<S: ServerHandler> Service<RoleServer> for Eras<S> {
         notification: ClientNotification,
         context: NotificationContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        Service::handle_notification(&self.0, notification, context).await
+        Service::handle_notification(&self.server, notification, context).await
     }
 
     fn get_info(&self) -> ServerConfig {
-        Service::get_info(&self.0)
+        Service::get_info(&self.server)
     }
 
     fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
-        Service::supported_protocol_versions(&self.0)
+        Service::supported_protocol_versions(&self.server)
     }
 }
 

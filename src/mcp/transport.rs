@@ -16,7 +16,7 @@ use std::convert::Infallible;
 use std::future::{Future, ready};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 
 /// Frames that are read ahead.
 const AHEAD: usize = 16;
@@ -33,6 +33,7 @@ pub(super) struct Stdio {
     /// The `initialize` that is not answered yet. What was sent right behind it rests on its answer,
     /// and `rmcp` would begin both at once.
     handshake: Option<RequestId>,
+    ended: watch::Sender<bool>,
 }
 
 impl Stdio {
@@ -44,7 +45,19 @@ impl Stdio {
         let (reads, writes) = (backlog.clone(), backlog.clone());
         std::thread::spawn(move || read(first, input, &sender, &reads));
         std::thread::spawn(move || writes.write_to(output));
-        Self { frames, framing, backlog, handshake: None }
+        Self { frames, framing, backlog, handshake: None, ended: watch::Sender::new(false) }
+    }
+
+    /// True once nothing more comes from the client.
+    pub(super) fn ended(&self) -> watch::Receiver<bool> {
+        self.ended.subscribe()
+    }
+
+    async fn frame(&mut self) -> Option<Frame> {
+        tokio::select! {
+            frame = self.frames.recv(), if self.handshake.is_none() => frame,
+            () = self.backlog.closed() => None,
+        }
     }
 
     fn write(&self, message: &impl Serialize) {
@@ -111,9 +124,9 @@ impl Transport<RoleServer> for Stdio {
 
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
         loop {
-            let frame = tokio::select! {
-                frame = self.frames.recv(), if self.handshake.is_none() => frame?,
-                () = self.backlog.closed() => return None,
+            let Some(frame) = self.frame().await else {
+                self.ended.send_replace(true);
+                return None;
             };
             self.framing = frame.framing;
             match decode(frame.content) {
