@@ -34,7 +34,7 @@ pub(crate) fn npm(name: &str, packages: &[&str]) -> Option<PathBuf> {
     })
 }
 
-/// Packages from PyPI in a virtual environment of their own; programs are in `bin`.
+/// Packages from `PyPI` in a virtual environment of their own; programs are in `bin`.
 pub(crate) fn pip(name: &str, packages: &[&str]) -> Option<PathBuf> {
     installed(name, |dir| {
         succeeds(Command::new("python3").args(["-m", "venv"]).arg(dir))

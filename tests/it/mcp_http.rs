@@ -1,4 +1,5 @@
 //! The MCP face over HTTP, by hand-written requests: who is served, and who is not.
+#![allow(clippy::format_push_string, reason = "a request is put together line by line")]
 #![allow(clippy::disallowed_methods, reason = "the server is a process")]
 
 use crate::cases::Home;

@@ -1,4 +1,10 @@
 //! The protocol layer on the wire: both framings, both eras, what breaks a stream, who leaves.
+#![allow(
+    clippy::format_push_string,
+    clippy::format_collect,
+    clippy::naive_bytecount,
+    reason = "a request is put together line by line"
+)]
 #![allow(clippy::disallowed_methods, reason = "the server is a process")]
 
 use crate::cases::Home;
