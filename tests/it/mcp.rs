@@ -110,7 +110,7 @@ impl Drop for Client<'_> {
     }
 }
 
-/// A case: lines `--> ` are sent; after each that has an id, its answer follows.
+/// A case: lines `--> ` are sent; after each that has an id, or is no JSON, its answer follows.
 fn played(home: &Home, case: &str) -> String {
     let mut client = Client::new(home);
     let mut now = String::new();
@@ -122,7 +122,7 @@ fn played(home: &Home, case: &str) -> String {
         writeln!(now, "{line}").unwrap();
         client.send(message);
         let sent: Value = serde_json::from_str(message).unwrap_or_default();
-        if sent.get("id").is_some() {
+        if sent.get("id").is_some() || sent.is_null() {
             let answer = serde_json::to_string_pretty(&client.receive()).unwrap();
             writeln!(now, "{}\n", home.normalised(&answer)).unwrap();
         }
