@@ -23,9 +23,9 @@ mod table;
 mod unnoticed;
 mod wrong_book;
 
-pub use arguments::{Arguments, Command};
+pub use arguments::{Arguments, Command, Mcp, Verb};
 pub use exit::Exit;
-pub use out::complain;
+pub use out::{complain, note};
 
 use crate::session::{Error, Job, Session};
 use out::Out;

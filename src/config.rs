@@ -4,11 +4,13 @@
 mod clients;
 mod environment;
 mod grammars;
+mod token;
 #[cfg(test)]
 mod tests;
 
 pub use clients::ClientHomes;
 pub use environment::Environment;
+pub use token::Token;
 
 use crate::runner::Machine;
 use crate::sandbox::{Choice, Tier, surroundings};
@@ -52,6 +54,7 @@ pub struct Config {
     pub surroundings: BTreeMap<String, String>,
     state_root: Option<PathBuf>,
     machine: Option<Machine>,
+    http_token: Option<Token>,
 }
 
 /// Why no options came out.
@@ -66,6 +69,13 @@ pub enum Error {
     NoWorkingDirectory(String),
     #[error("the grammar file {path} cannot be read ({reason}); correct or remove it")]
     Grammar { path: String, reason: String },
+    #[error(
+        "the token of {0} cannot be used: it has to be one line of at least 16 characters from \
+         A-Z, a-z, 0-9 and -._~+/=; make one with: openssl rand -hex 32"
+    )]
+    Token(String),
+    #[error("the token file {path} cannot be read ({reason}); give a file that can")]
+    TokenFile { path: String, reason: String },
 }
 
 impl Config {
@@ -127,7 +137,18 @@ impl Config {
             surroundings,
             state_root,
             machine,
+            http_token: environment.text(token::VARIABLE).map(|text| Token::unchecked(&text)),
         })
+    }
+
+    /// What clients of the HTTP server must show: the file's, else the variable's. `None` where neither
+    /// is given.
+    pub fn http_token(&self, file: Option<&Path>) -> Result<Option<Token>, Error> {
+        match (file, &self.http_token) {
+            (Some(file), _) => Token::of_file(&self.cwd.join(file)).map(Some),
+            (None, Some(token)) => token.clone().checked(token::VARIABLE).map(Some),
+            (None, None) => Ok(None),
+        }
     }
 
     /// The parent of all workspaces' state directories. Absolute; it need not exist yet.

@@ -34,6 +34,8 @@ pub mod episode;
 pub mod config;
 pub mod setup;
 pub mod session;
+pub mod wire;
 // Faces: decode, call a verb, encode.
 pub mod mcp;
+pub mod lsp;
 pub mod cli;

@@ -1,9 +1,12 @@
 //! The binary: the sandbox helper's early exit, then flags, logging, one face, an exit code.
 
 use clap::{CommandFactory, Parser};
-use ssr_mcp::cli::{self, Arguments, Exit};
+use ssr_mcp::cli::{self, Arguments, Exit, Mcp, Verb};
 use ssr_mcp::config::{self, Config, Environment};
 use ssr_mcp::session::Session;
+use ssr_mcp::wire::{Input, Output, Protocol, protocol};
+use ssr_mcp::{lsp, mcp};
+use std::io::IsTerminal;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -33,21 +36,57 @@ fn main() -> ExitCode {
         }
     };
     log_to_stderr(&config.log);
-    let session = Session::new(config);
     match arguments.command {
-        _ if arguments.stdio => serve(session),
-        Some(command) => cli::run(&session, &command, arguments.json).into(),
-        None => {
+        _ if arguments.stdio => ended(serve(config, None)),
+        Some(Verb::Mcp(Mcp { http: None, .. })) => ended(serve(config, Some(Protocol::Mcp))),
+        Some(Verb::Mcp(mcp)) => serve_http(config, &mcp),
+        Some(Verb::Command(command)) => {
+            cli::run(&Session::new(config), &command, arguments.json).into()
+        }
+        None if std::io::stdin().is_terminal() => {
             let help = Arguments::command().render_help();
             cli::complain(&format!("a command or --stdio is missing\n\n{help}"));
             Exit::Usage.into()
         }
+        None => ended(serve(config, None)),
     }
 }
 
-fn serve(session: Session) -> ExitCode {
-    match ssr_mcp::mcp::serve(session) {
-        Ok(()) => Exit::Done.into(),
+/// Serves on standard input and output: what is said, or what the first message speaks.
+fn serve(config: Config, said: Option<Protocol>) -> anyhow::Result<Exit> {
+    use anyhow::Context;
+    let mut output = Output::take_stdout()
+        .context("standard output cannot be kept for the protocol; start ssr-mcp with it open")?;
+    let mut input = Input::stdin();
+    let Some(first) = input.receive() else { return Ok(Exit::Done) };
+    match said.unwrap_or_else(|| protocol(&first)) {
+        Protocol::Mcp => {
+            mcp::serve(Session::new(config), first, input, output)?;
+            Ok(Exit::Done)
+        }
+        Protocol::Lsp => {
+            lsp::refuse(first, input, &mut output)?;
+            Ok(Exit::Negative)
+        }
+    }
+}
+
+fn serve_http(config: Config, mcp: &Mcp) -> ExitCode {
+    let Some(address) = mcp.http else { return Exit::Usage.into() };
+    let token = match config.http_token(mcp.token_file.as_deref()) {
+        Ok(token) => token,
+        Err(error) => {
+            cli::complain(&error);
+            return Exit::Usage.into();
+        }
+    };
+    let told = |taken| cli::note(&format!("ssr-mcp: MCP is served at http://{taken}/mcp"));
+    ended(mcp::serve_http(Session::new(config), address, token, told).map(|()| Exit::Done))
+}
+
+fn ended(ended: anyhow::Result<Exit>) -> ExitCode {
+    match ended {
+        Ok(exit) => exit.into(),
         Err(error) => {
             cli::complain(&format!("{error:#}"));
             Exit::Harness.into()

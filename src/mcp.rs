@@ -1,12 +1,16 @@
-//! The MCP face over standard input and output: decodes a call, runs one verb, encodes the answer.
-//! The only user of `rmcp`.
+//! The MCP face, over standard input and output or HTTP: decodes a call, runs one verb, encodes the
+//! answer. The only user of `rmcp`.
 
 mod apply;
 mod artifact_argument;
+mod backlog;
 mod call;
 mod check_artifact;
+mod decode;
+mod eras;
 mod fit;
 mod grade_patch;
+mod http;
 mod inject_bug;
 mod job;
 mod play_argument;
@@ -25,45 +29,79 @@ mod schema;
 mod score_reward;
 mod server;
 mod solve;
-mod stdio;
 mod strategy_argument;
 mod tool;
 mod train_step;
+mod transport;
 mod unnoticed_edits;
 mod workspace_status;
 mod wrong_book;
 
+#[cfg(test)]
+mod tests;
+
+use crate::config::Token;
 use crate::session::Session;
+use crate::wire::{Frame, Input, Output};
 use anyhow::Context;
-use rmcp::ServiceExt;
+use eras::Eras;
+use rmcp::ServerHandler;
 use server::Server;
+use std::net::SocketAddr;
 use std::time::Duration;
+use tokio::runtime::Runtime;
+use transport::Stdio;
 
 /// How long work in flight gets to end after the client has gone.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// Serves until standard input ends. From here on standard output is the protocol's alone.
-pub fn serve(session: Session) -> anyhow::Result<()> {
-    let output = stdio::take_standard_output()
-        .context("standard output cannot be kept for the protocol; start ssr-mcp with it open")?;
-    let runtime = tokio::runtime::Builder::new_multi_thread()
+/// Serves until standard input ends. `first` was read from `input` before.
+pub fn serve(session: Session, first: Frame, input: Input, output: Output) -> anyhow::Result<()> {
+    serve_as(Server::new(session)?, first, input, output)
+}
+
+/// Serves over HTTP until the process ends. `told` is given the address that was taken.
+pub fn serve_http(
+    session: Session,
+    address: SocketAddr,
+    token: Option<Token>,
+    told: impl FnOnce(SocketAddr),
+) -> anyhow::Result<()> {
+    serve_http_as(Server::new(session)?, address, token, told)
+}
+
+/// [`serve`] with any handler: what tests of the protocol layer put in the place of our tools.
+pub fn serve_as(
+    server: impl ServerHandler,
+    first: Frame,
+    input: Input,
+    output: Output,
+) -> anyhow::Result<()> {
+    let runtime = runtime()?;
+    let ended = runtime.block_on(async {
+        let transport = Stdio::new(first, input, output);
+        let eras = Eras::new(server, transport.ended());
+        let running = rmcp::service::serve_directly(eras, transport, None);
+        running.waiting().await
+    });
+    runtime.shutdown_timeout(GRACE);
+    ended.context("the MCP service ended badly").map(drop)
+}
+
+/// [`serve_http`] with any handler.
+pub fn serve_http_as(
+    server: impl ServerHandler + Clone,
+    address: SocketAddr,
+    token: Option<Token>,
+    told: impl FnOnce(SocketAddr),
+) -> anyhow::Result<()> {
+    runtime()?.block_on(http::serve(server, address, token, told))
+}
+
+fn runtime() -> anyhow::Result<Runtime> {
+    tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
         .build()
-        .context("the runtime cannot start")?;
-    let face = Server::new(session)?;
-    let served = runtime.block_on(async {
-        let transport = (tokio::io::stdin(), tokio::fs::File::from_std(output));
-        let running = match face.serve(transport).await {
-            Ok(running) => running,
-            Err(rmcp::service::ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
-            Err(error) => {
-                return Err(error).context("the MCP client's first messages are no handshake");
-            }
-        };
-        running.waiting().await.context("the MCP service ended badly")?;
-        Ok(())
-    });
-    runtime.shutdown_timeout(GRACE);
-    served
+        .context("the runtime cannot start")
 }

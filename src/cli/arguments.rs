@@ -8,6 +8,7 @@ use crate::sandbox::Tier;
 use crate::session::{DEFAULT_ATTEMPTS, Repository, time_limit};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -36,14 +37,17 @@ const EVERYWHERE: &str = "Options of every command";
         ssr-mcp solve /tmp/bug --repo .         eight attempts to repair it\n  \
         ssr-mcp unnoticed .                     edits that your tests do not notice\n  \
         ssr-mcp setup codex                     register it with a coding agent\n  \
-        ssr-mcp --stdio                         MCP server on standard input and output\n\n\
+        ssr-mcp mcp                             MCP server on standard input and output\n\n\
         Exit codes: 0 done; 1 a negative outcome (an invalid artifact, an unsolved bug); 2 arguments \
         that cannot be used; 3 the harness could not do its work, or was cancelled."
 )]
 pub struct Arguments {
-    /// Serve MCP on standard input and output
-    #[arg(long)]
+    /// Serve on standard input and output the protocol that the first message speaks; so does
+    /// ssr-mcp without a command where its input is no terminal
+    #[arg(long, overrides_with = "stdio")]
     pub stdio: bool,
+    #[command(flatten)]
+    appended: Appended,
     /// Write one JSON object on the last line of standard output (`play`: one a round)
     #[arg(long, global = true, help_heading = EVERYWHERE)]
     pub json: bool,
@@ -55,13 +59,51 @@ pub struct Arguments {
     #[arg(short, long, help = VERBOSE, global = true, action = clap::ArgAction::Count, help_heading = EVERYWHERE)]
     pub verbose: u8,
     #[command(subcommand)]
-    pub command: Option<Command>,
+    pub command: Option<Verb>,
 }
 
 impl Arguments {
     pub fn flags(&self) -> Flags {
         Flags { state_dir: self.state_dir.clone(), sandbox: self.sandbox, verbose: self.verbose }
     }
+}
+
+#[derive(Debug, Subcommand)]
+#[expect(clippy::large_enum_variant, reason = "there is one of it")]
+pub enum Verb {
+    Mcp(Mcp),
+    #[command(flatten)]
+    Command(Command),
+}
+
+/// Serve MCP on standard input and output, or over HTTP.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+        ssr-mcp mcp                             what a coding agent's configuration starts\n  \
+        ssr-mcp mcp --http 127.0.0.1:0          streamable HTTP on a free port, told on standard error\n\n\
+        Over HTTP, addresses that other machines reach are served only with a token, which clients \
+        send as `Authorization: Bearer TOKEN`: SSR_MCP_HTTP_TOKEN or --token-file.")]
+pub struct Mcp {
+    /// Serve streamable HTTP at this address
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    pub http: Option<SocketAddr>,
+    /// Read the token that clients must send from this file
+    #[arg(long, value_name = "FILE", requires = "http")]
+    pub token_file: Option<PathBuf>,
+    /// Accepted, for clients that append it
+    #[arg(long, overrides_with = "stdio", hide = true)]
+    stdio: bool,
+    #[command(flatten)]
+    appended: Appended,
+}
+
+/// What editors append to the command that they are given. None of it changes anything.
+#[derive(Debug, Args)]
+struct Appended {
+    #[arg(long = "clientProcessId", value_name = "N", hide = true)]
+    client_process_id: Option<String>,
+    #[arg(long = "node-ipc", hide = true)]
+    node_ipc: bool,
 }
 
 #[derive(Debug, Subcommand)]

@@ -52,6 +52,6 @@ pub fn complain(error: &dyn std::fmt::Display) {
 }
 
 /// A line on standard error.
-pub(super) fn note(text: &str) {
+pub fn note(text: &str) {
     writeln!(io::stderr().lock(), "{text}").unwrap_or_default();
 }

@@ -98,3 +98,29 @@ fn runs_at_once_are_bounded_by_cores_and_by_memory() {
     assert_eq!(config(8, 1 << 30).parallel(4 << 30), 1);
     assert_eq!(config(0, 1 << 40).parallel(0), 1);
 }
+
+#[test]
+fn a_token_is_the_file_s_then_the_variable_s_and_is_never_shown() {
+    let secret = "0123456789abcdef-secret";
+    let set = config(&Flags::default(), &[("SSR_MCP_HTTP_TOKEN", secret)]).unwrap();
+    let token = set.http_token(None).unwrap().unwrap();
+    assert!(token.is(secret.as_bytes()));
+    assert!(!token.is(b"0123456789abcdef-secreT") && !token.is(b"") && !token.is(b"0123"));
+    assert!(!format!("{set:?} {token:?}").contains("secret"));
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), "another-0123456789abcdef\n").unwrap();
+    let token = set.http_token(Some(file.path())).unwrap().unwrap();
+    assert!(token.is(b"another-0123456789abcdef"));
+    assert_eq!(config(&Flags::default(), &[]).unwrap().http_token(None).unwrap(), None);
+}
+
+#[test]
+fn a_token_that_can_be_guessed_or_sent_wrongly_is_refused() {
+    for bad in ["short", "sixteen characters with spaces", "0123456789abcdef\u{e9}"] {
+        let set = config(&Flags::default(), &[("SSR_MCP_HTTP_TOKEN", bad)]).unwrap();
+        let refusal = set.http_token(None).unwrap_err().to_string();
+        assert!(refusal.contains("SSR_MCP_HTTP_TOKEN") && !refusal.contains(bad), "{refusal}");
+    }
+    let none = config(&Flags::default(), &[]).unwrap();
+    assert!(matches!(none.http_token(Some(Path::new("/nowhere"))), Err(Error::TokenFile { .. })));
+}

@@ -76,7 +76,6 @@ fn check_code(arguments: &str, code: i32) {
 
 #[test]
 fn arguments_that_cannot_be_used_end_with_2() {
-    check_code("", 2);
     check_code("nonsense", 2);
     check_code("play --rounds many", 2);
     check_code("play --rounds 0 .", 2);
@@ -91,6 +90,20 @@ fn arguments_that_cannot_be_used_end_with_2() {
     check_code("status ../nowhere", 2);
     check_code("status ../bug/test_files.txt", 2);
     check_code("status --state-dir ./inside", 2);
+}
+
+/// Python's `pty` gives the command a terminal.
+#[test]
+fn without_a_command_a_terminal_gets_help_and_2_and_a_pipe_a_server() {
+    let home = Home::new();
+    let program = env!("CARGO_BIN_EXE_ssr-mcp");
+    let script =
+        format!("import os, pty; print(os.waitstatus_to_exitcode(pty.spawn([{program:?}])))");
+    let mut python = std::process::Command::new("python3");
+    python.args(["-c", &script]).env("HOME", home.root().join("home")).stdin(Stdio::null());
+    let said = String::from_utf8(python.output().unwrap().stdout).unwrap();
+    assert!(said.contains("Usage: ssr-mcp") && said.trim_end().ends_with('2'), "{said}");
+    check_code("", 0);
 }
 
 #[test]

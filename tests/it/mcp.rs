@@ -123,7 +123,7 @@ impl Drop for Client<'_> {
     }
 }
 
-/// A case: lines `--> ` are sent; after each that has an id, its answer follows.
+/// A case: lines `--> ` are sent; after each that has an id, or is no JSON, its answer follows.
 fn played(home: &Home, case: &str) -> String {
     let mut client = Client::new(home);
     let mut now = String::new();
@@ -135,7 +135,7 @@ fn played(home: &Home, case: &str) -> String {
         writeln!(now, "{line}").unwrap();
         client.send(message);
         let sent: Value = serde_json::from_str(message).unwrap_or_default();
-        if sent.get("id").is_some() {
+        if sent.get("id").is_some() || sent.is_null() {
             let answer = serde_json::to_string_pretty(&client.receive()).unwrap();
             writeln!(now, "{}\n", home.normalised(&answer)).unwrap();
         }
@@ -348,31 +348,16 @@ fn a_client_that_leaves_takes_its_run_with_it() {
     assert_eq!(client.receive()["method"], "notifications/progress");
 }
 
-/// The MCP Inspector's command line, from npm, once for all runs of the tests and by one thread:
-/// its program is there before its packages are. `None` where it cannot be had; the test says so
-/// and proves nothing then.
+/// The MCP Inspector's command line. `None` where it cannot be had; that is said, and nothing is
+/// proven then.
 fn inspector() -> Option<PathBuf> {
     static INSTALLED: OnceLock<Option<PathBuf>> = OnceLock::new();
     INSTALLED.get_or_init(install_inspector).clone()
 }
 
 fn install_inspector() -> Option<PathBuf> {
-    const PACKAGE: &str = "@modelcontextprotocol/inspector@2.12.0";
-    let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("inspector");
-    let (program, whole) = (dir.join("node_modules/.bin/mcp-inspector"), dir.join("whole"));
-    if !whole.exists() {
-        std::fs::create_dir_all(&dir).unwrap();
-        let installed = Command::new("npm")
-            .args(["install", "--no-audit", "--no-fund", "--prefix", ".", PACKAGE])
-            .current_dir(&dir)
-            .output();
-        if !installed.is_ok_and(|output| output.status.success()) || !program.exists() {
-            eprintln!("DID NOT RUN: npm cannot install {PACKAGE}; MCP Inspector proved nothing");
-            return None;
-        }
-        std::fs::write(&whole, "").unwrap();
-    }
-    Some(program)
+    let dir = crate::installed::npm("inspector", &["@modelcontextprotocol/inspector@2.12.0"])?;
+    Some(dir.join("node_modules/.bin/mcp-inspector"))
 }
 
 /// Its exit code, its standard output, and both its streams.

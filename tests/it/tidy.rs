@@ -21,8 +21,8 @@ const FLOORS: [&[&str]; 6] = [
         "unnoticed",
         "episode",
     ],
-    &["config", "setup", "session"],
-    &["mcp", "cli"],
+    &["config", "setup", "session", "wire"],
+    &["mcp", "lsp", "cli"],
 ];
 
 /// What only some files may name: a path's start, the name after it (`*`: any), the modules that may.
