@@ -5,17 +5,19 @@ mod clients;
 mod environment;
 mod grammars;
 mod token;
+mod tools;
 #[cfg(test)]
 mod tests;
 
 pub use clients::ClientHomes;
 pub use environment::Environment;
 pub use token::Token;
+pub use tools::ToolGroup;
 
 use crate::runner::Machine;
 use crate::sandbox::{Choice, Tier, surroundings};
 use crate::syntax::GrammarSource;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// What the command line says about the host, whatever the command.
@@ -27,6 +29,8 @@ pub struct Flags {
     pub sandbox: Option<Tier>,
     /// `-v` given so many times.
     pub verbose: u8,
+    /// `mcp --tools`; empty where it is not given.
+    pub tools: Vec<ToolGroup>,
 }
 
 /// Everything that was read once, at the start of the process.
@@ -52,6 +56,8 @@ pub struct Config {
     pub clients: ClientHomes,
     /// Variables by which containers and clients' sandboxes are known.
     pub surroundings: BTreeMap<String, String>,
+    /// What a coding agent is offered.
+    pub tools: BTreeSet<ToolGroup>,
     state_root: Option<PathBuf>,
     machine: Option<Machine>,
     http_token: Option<Token>,
@@ -74,6 +80,8 @@ pub enum Error {
          A-Z, a-z, 0-9 and -._~+/=; make one with: openssl rand -hex 32"
     )]
     Token(String),
+    #[error("SSR_MCP_TOOLS: {0}")]
+    Tools(String),
     #[error("the token file {path} cannot be read ({reason}); give a file that can")]
     TokenFile { path: String, reason: String },
 }
@@ -122,6 +130,7 @@ impl Config {
         let surroundings = surroundings::names()
             .filter_map(|name| Some((name.to_owned(), environment.text(name)?)))
             .collect();
+        let tools = tools::chosen(&flags.tools, environment.text(tools::VARIABLE).as_deref())?;
         let program = environment.program.clone();
         let sandbox = Choice { only: flags.sandbox, path: environment.path_list("PATH") };
         Ok(Self {
@@ -135,6 +144,7 @@ impl Config {
             sandbox,
             clients,
             surroundings,
+            tools,
             state_root,
             machine,
             http_token: environment.text(token::VARIABLE).map(|text| Token::unchecked(&text)),

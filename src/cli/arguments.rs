@@ -1,6 +1,6 @@
 //! Commands and flags, with the help that a newcomer learns the tool from.
 
-use crate::config::Flags;
+use crate::config::{Flags, ToolGroup};
 use crate::consistency::Minima;
 use crate::injector::Strategy;
 use crate::runner::Overrides;
@@ -12,6 +12,8 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
+const TOOLS: &str =
+    "Offer these groups of tools only: core, play, practice [default: $SSR_MCP_TOOLS, else all]";
 const STATE_DIR: &str = "Where everything is kept [default: $SSR_MCP_STATE_DIR, else \
     $XDG_STATE_HOME/ssr-mcp, else ~/.local/state/ssr-mcp]";
 const REPORT: &str =
@@ -64,12 +66,20 @@ pub struct Arguments {
 
 impl Arguments {
     pub fn flags(&self) -> Flags {
-        Flags { state_dir: self.state_dir.clone(), sandbox: self.sandbox, verbose: self.verbose }
+        let tools = match &self.command {
+            Some(Verb::Mcp(mcp)) => mcp.tools.clone(),
+            _ => Vec::new(),
+        };
+        Flags {
+            state_dir: self.state_dir.clone(),
+            sandbox: self.sandbox,
+            verbose: self.verbose,
+            tools,
+        }
     }
 }
 
 #[derive(Debug, Subcommand)]
-#[expect(clippy::large_enum_variant, reason = "there is one of it")]
 pub enum Verb {
     Mcp(Mcp),
     #[command(flatten)]
@@ -80,6 +90,7 @@ pub enum Verb {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
         ssr-mcp mcp                             what a coding agent's configuration starts\n  \
+        ssr-mcp mcp --tools core,play           without what is for practice\n  \
         ssr-mcp mcp --http 127.0.0.1:0          streamable HTTP on a free port, told on standard error\n\n\
         Over HTTP, addresses that other machines reach are served only with a token, which clients \
         send as `Authorization: Bearer TOKEN`: SSR_MCP_HTTP_TOKEN or --token-file.")]
@@ -87,6 +98,8 @@ pub struct Mcp {
     /// Serve streamable HTTP at this address
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub http: Option<SocketAddr>,
+    #[arg(long, value_name = "GROUP,...", value_delimiter = ',', help = TOOLS)]
+    pub tools: Vec<ToolGroup>,
     /// Read the token that clients must send from this file
     #[arg(long, value_name = "FILE", requires = "http")]
     pub token_file: Option<PathBuf>,

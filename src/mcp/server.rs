@@ -7,6 +7,7 @@ use super::{
     play_edit, play_read, play_submit, prompts, replay_bug, resources, run_parser, score_reward,
     solve, train_step, unnoticed_edits, workspace_status, wrong_book,
 };
+use crate::config::ToolGroup;
 use crate::session::{Error, INSTRUCTIONS, Session};
 use rmcp::model::{
     ArgumentInfo, CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult,
@@ -40,26 +41,44 @@ fn codec() -> anyhow::Result<RequestStateCodec> {
 
 impl Server {
     pub(super) fn new(session: Session) -> anyhow::Result<Self> {
-        let entries = vec![
-            inject_bug::entry(),
-            check_artifact::entry(),
-            solve::entry(),
-            grade_patch::entry(),
-            run_parser::entry(),
-            score_reward::entry(),
-            train_step::entry(),
-            wrong_book::entry(),
-            replay_bug::entry(),
-            unnoticed_edits::entry(),
-            workspace_status::entry(),
-            play_begin::entry(),
-            play_bash::entry(),
-            play_read::entry(),
-            play_edit::entry(),
-            play_create::entry(),
-            play_submit::entry(),
-            apply::entry(),
+        let groups = [
+            (
+                ToolGroup::Core,
+                vec![
+                    inject_bug::entry(),
+                    check_artifact::entry(),
+                    solve::entry(),
+                    grade_patch::entry(),
+                    run_parser::entry(),
+                    score_reward::entry(),
+                    train_step::entry(),
+                    workspace_status::entry(),
+                ],
+            ),
+            (
+                ToolGroup::Play,
+                vec![
+                    play_begin::entry(),
+                    play_bash::entry(),
+                    play_read::entry(),
+                    play_edit::entry(),
+                    play_create::entry(),
+                    play_submit::entry(),
+                ],
+            ),
+            (
+                ToolGroup::Practice,
+                vec![
+                    wrong_book::entry(),
+                    replay_bug::entry(),
+                    unnoticed_edits::entry(),
+                    apply::entry(),
+                ],
+            ),
         ];
+        let offered = &session.config().tools;
+        let chosen = groups.into_iter().filter(|(group, _)| offered.contains(group));
+        let entries: Vec<Entry> = chosen.flat_map(|(_, entries)| entries).collect();
         let entries = Arc::new(entries);
         let job = Arc::new(job::entry(Arc::clone(&entries)));
         Ok(Self { session: Arc::new(session), entries, job, codec: Arc::new(codec()?) })
@@ -132,7 +151,7 @@ impl ServerHandler for Server {
             let text = format!("there is no tool {:?}; tools/list names them", request.name);
             return Err(ErrorData::invalid_params(text, None));
         }
-        if request.name == apply::NAME {
+        if request.name == apply::NAME && self.entry(apply::NAME).is_some() {
             let session = Arc::clone(&self.session);
             return Ok(apply::call(session, &self.codec, request, &context).await);
         }

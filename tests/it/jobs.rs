@@ -261,3 +261,32 @@ fn prompts_are_listed_and_filled_in() {
     let refused = client.call("prompts/get", &json!({ "name": "solve" }));
     assert_eq!(refused["error"]["code"], -32602, "{refused}");
 }
+
+#[test]
+fn a_server_offers_the_groups_of_tools_that_it_is_asked_for() {
+    let home = Home::new();
+    let names = |arguments: &[&str]| -> Vec<String> {
+        let mut client = Client::with(&home, arguments);
+        let hello = json!({ "protocolVersion": "2025-06-18", "capabilities": {},
+                            "clientInfo": { "name": "test", "version": "0" } });
+        client.call("initialize", &hello);
+        let listed = client.call("tools/list", &json!({}));
+        let tools = listed["result"]["tools"].as_array().unwrap();
+        tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(names(&["mcp"]).len(), 19);
+    let practice = ["wrong_book", "replay_bug", "unnoticed_edits", "apply", "job"];
+    assert_eq!(names(&["mcp", "--tools", "practice"]), practice);
+    let both = names(&["mcp", "--tools", "core,play"]);
+    assert!(both.len() == 15 && !both.iter().any(|name| name == "apply"), "{both:?}");
+    let output = home.binary().args(["mcp", "--tools", "everything"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    // What is not offered is not there.
+    let mut client = Client::with(&home, &["mcp", "--tools", "core"]);
+    let hello = json!({ "protocolVersion": "2025-06-18", "capabilities": {},
+                        "clientInfo": { "name": "test", "version": "0" } });
+    client.call("initialize", &hello);
+    let called =
+        client.call("tools/call", &json!({ "name": "apply", "arguments": { "patch": "" } }));
+    assert_eq!(called["error"]["code"], -32602, "{called}");
+}

@@ -27,9 +27,13 @@ pub(crate) struct Client<'a> {
 
 impl<'a> Client<'a> {
     pub(crate) fn new(home: &'a Home) -> Self {
+        Self::with(home, &["--stdio"])
+    }
+
+    pub(crate) fn with(home: &'a Home, arguments: &[&str]) -> Self {
         let mut child = home
             .binary()
-            .arg("--stdio")
+            .args(arguments)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
