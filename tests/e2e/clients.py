@@ -10,6 +10,7 @@ no repository was changed.
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -279,12 +280,23 @@ def cline(program, ssr_mcp, home, url):
 CLIENTS = {"claude-code": claude_code, "codex": codex, "gemini": gemini, "cline": cline}
 
 
+def end_those_of(place):
+    """Ends what a client left running: processes that know the directory, which is only ours."""
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open("/proc/%s/environ" % pid, "rb") as file:
+                if place.encode() in file.read():
+                    os.kill(int(pid), signal.SIGKILL)
+        except OSError:
+            pass
+
+
 def play(name, program, ssr_mcp):
     model = Model()
     server = ThreadingHTTPServer(("127.0.0.1", 0), api(model))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     said = ""
-    with tempfile.TemporaryDirectory() as place:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as place:
         repository, home = place + "/repo", place + "/home"
         shutil.copytree(EXAMPLE, repository)
         os.mkdir(home)
@@ -298,6 +310,7 @@ def play(name, program, ssr_mcp):
                 said += run.stdout[-1500:] + run.stderr[-1500:]
         except subprocess.TimeoutExpired:
             said += "it did not end in %d s" % PATIENCE
+        end_those_of(place)
         changed = subprocess.run(["diff", "-r", EXAMPLE, repository], capture_output=True, text=True).stdout
     server.shutdown()
     solved = bool(model.graded) and model.graded["solved"] and model.graded["reward"] == 1 and not changed
