@@ -43,12 +43,11 @@ pub(super) async fn run(
 
 /// The same answer structured and as text, for clients show their model one or the other.
 fn complete(mut answer: Value) -> CallToolResult {
-    let cut = fit::fit(&mut answer);
+    // Only a job's answer can be had whole elsewhere; what a play shows is cut to its own measure.
     let job = answer.get("job").and_then(Value::as_str).map(resources::of_job);
+    let whole = job.filter(|_| fit::fit(&mut answer));
     let mut result = CallToolResult::structured(answer);
-    if let (true, Some(whole)) = (cut, job) {
-        result.content.push(ContentBlock::resource_link(whole));
-    }
+    result.content.extend(whole.map(ContentBlock::resource_link));
     result
 }
 

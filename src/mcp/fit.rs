@@ -4,9 +4,9 @@
 use serde_json::Value;
 
 /// Characters of a text that is left whole; of a longer one so many of its head and tail stay.
-const TEXT: usize = 8_000;
-const HEAD: usize = 5_000;
-const TAIL: usize = 2_000;
+const TEXT: usize = 30_000;
+const HEAD: usize = 20_000;
+const TAIL: usize = 8_000;
 /// Items of a list that is left whole.
 const ITEMS: usize = 200;
 
@@ -63,7 +63,7 @@ mod tests {
         assert!(fit(&mut value));
         let text = value["log"][0].as_str().unwrap();
         assert!(text.starts_with("éé") && text.ends_with("éend"));
-        assert!(text.contains("1003 characters are left out"), "{text}");
+        assert!(text.contains("2003 characters are left out"), "{text}");
         assert_eq!(text.chars().filter(|c| *c == 'é').count(), HEAD + TAIL - 3);
     }
 

@@ -748,3 +748,17 @@ fn a_play_is_the_same_in_the_weaker_tiers() {
     let mut command = place.command(&["--stdio", "--sandbox", "C"]);
     played_in(Server::of(command.current_dir(place.repo())), "C");
 }
+
+#[test]
+fn what_a_play_shows_is_cut_to_its_own_measure_alone() {
+    let home = Home::new();
+    home.copy_example("ledger");
+    let mut server = Server::start(&home);
+    let begun = server.tool("play_begin", &json!({ "role": "injector", "strategy": "direct" }));
+    let play = begun["play"].as_str().unwrap();
+    let command = "seq 1 5000";
+    let told = server.tool("play_bash", &json!({ "play": play, "command": command }));
+    let lines: Vec<String> = (1..=5000).map(|n: u32| n.to_string()).collect();
+    assert_eq!(told["output"], format!("{}\n", lines.join("\n")));
+    server.kill();
+}

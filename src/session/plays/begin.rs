@@ -8,11 +8,9 @@ use crate::injector::Strategy;
 use crate::sandbox::Tier;
 use crate::session::open::Opened;
 use crate::session::record::now;
-use crate::session::{ArtifactRef, Error, Job, Repository, Session, inject};
+use crate::session::{ArtifactRef, Error, Job, Repository, Session, inject, jobs};
 use crate::store::{self, PlayState};
-use crate::tree::{Changes, hex};
-use std::fs::File;
-use std::io::Read;
+use crate::tree::Changes;
 use std::time::Duration;
 
 /// Longest name of a player that is kept, characters.
@@ -102,7 +100,7 @@ impl Session {
         };
         let (begun, life) = (now(), request.life.unwrap_or(LIFE));
         let row = store::Play {
-            id: new_id()?,
+            id: jobs::new_id()?,
             role: role.to_owned(),
             player: request.player.as_ref().or(job.client.as_ref()).map(|name| short(name)),
             base: opened.harness.base().id.clone(),
@@ -179,13 +177,4 @@ impl Session {
 /// Names are for people.
 fn short(name: &str) -> String {
     name.chars().take(NAME).collect()
-}
-
-/// 128 random bits: who has an id may play.
-fn new_id() -> Result<String, Error> {
-    let mut bytes = [0; 16];
-    File::open("/dev/urandom").and_then(|mut source| source.read_exact(&mut bytes)).map_err(
-        |error| Error::harness(anyhow::anyhow!("the system gives no random numbers ({error})")),
-    )?;
-    Ok(hex(&bytes))
 }
