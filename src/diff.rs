@@ -139,6 +139,13 @@ impl Patch {
         &self.files
     }
 
+    /// What the patch does to one file; `None` where it does not name it.
+    pub fn of_file(&self, path: &RelPath) -> Option<Self> {
+        let names = |file: &&FilePatch| [file.old_path(), file.new_path()].contains(&Some(path));
+        let file = self.files.iter().find(names)?;
+        Some(Self { files: vec![file.clone()] })
+    }
+
     /// Every path the patch names, old and new, sorted.
     pub fn paths(&self) -> Vec<RelPath> {
         let all: BTreeSet<_> = self

@@ -1,36 +1,34 @@
-//! The LSP face: not there yet, and says so in its own protocol.
+//! The LSP face: code actions, lenses, hints and commands over the verbs of [`crate::session`].
+//!
+//! What a client asks is answered from the text it has shown and from the store; whatever runs tests is a
+//! job, whose progress and end are told. State has one owner ([`state`]), and every message that changes it
+//! does so before it awaits anything, so that messages take effect in the order in which they came.
 
-use crate::wire::{Content, Frame, Framing, Input, Output};
-use serde_json::{Value, json};
-use std::io;
+mod actions;
+mod bugs;
+mod commands;
+mod diagnostics;
+mod document;
+mod edits;
+mod hints;
+mod lenses;
+mod notices;
+mod outline;
+mod pipe;
+mod profile;
+mod server;
+mod shared;
+mod state;
+#[cfg(test)]
+mod tests;
+mod tests_of;
+mod uri;
+mod virtual_documents;
+mod watch;
+mod work;
 
-/// Answers every request with that until the client leaves. `first` was read from `input` before.
-pub fn refuse(first: Frame, mut input: Input, output: &mut Output) -> io::Result<()> {
-    let mut next = Some(first);
-    while let Some(frame) = next {
-        if let Content::Message(bytes) = &frame.content {
-            let message: Value = serde_json::from_slice(bytes).unwrap_or_default();
-            let method = message["method"].as_str();
-            if method == Some("exit") {
-                return Ok(());
-            }
-            if let (Some(id), Some(method)) = (message.get("id"), method) {
-                let answer = answer(id, method).to_string();
-                output.write(Framing::Header, answer.as_bytes())?;
-            }
-        }
-        next = input.receive();
-    }
-    Ok(())
-}
+/// The protocol's types: the one place that says which crate they are of.
+use tower_lsp::gen_lsp_types as types;
 
-fn answer(id: &Value, method: &str) -> Value {
-    if method == "shutdown" {
-        return json!({ "jsonrpc": "2.0", "id": id, "result": null });
-    }
-    let message = "this version of ssr-mcp speaks MCP and not yet LSP; use it from a coding agent \
-                   (ssr-mcp mcp) or from the command line";
-    // `RequestFailed`: the request was fine; asking again will not help.
-    let error = json!({ "code": -32803, "message": message, "data": { "retry": false } });
-    json!({ "jsonrpc": "2.0", "id": id, "error": error })
-}
+pub use server::{Ended, serve};
+pub use state::Settings;

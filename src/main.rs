@@ -39,6 +39,7 @@ fn main() -> ExitCode {
     match arguments.command {
         _ if arguments.stdio => ended(serve(config, None)),
         Some(Verb::Mcp(Mcp { http: None, .. })) => ended(serve(config, Some(Protocol::Mcp))),
+        Some(Verb::Lsp(_)) => ended(serve(config, Some(Protocol::Lsp))),
         Some(Verb::Mcp(mcp)) => serve_http(config, &mcp),
         Some(Verb::Command(command)) => {
             cli::run(&Session::new(config), &command, arguments.json).into()
@@ -55,7 +56,7 @@ fn main() -> ExitCode {
 /// Serves on standard input and output: what is said, or what the first message speaks.
 fn serve(config: Config, said: Option<Protocol>) -> anyhow::Result<Exit> {
     use anyhow::Context;
-    let mut output = Output::take_stdout()
+    let output = Output::take_stdout()
         .context("standard output cannot be kept for the protocol; start ssr-mcp with it open")?;
     let mut input = Input::stdin();
     let Some(first) = input.receive() else { return Ok(Exit::Done) };
@@ -64,10 +65,10 @@ fn serve(config: Config, said: Option<Protocol>) -> anyhow::Result<Exit> {
             mcp::serve(Session::new(config), first, input, output)?;
             Ok(Exit::Done)
         }
-        Protocol::Lsp => {
-            lsp::refuse(first, input, &mut output)?;
-            Ok(Exit::Negative)
-        }
+        Protocol::Lsp => match lsp::serve(Session::new(config), first, input, output)? {
+            lsp::Ended::InOrder => Ok(Exit::Done),
+            lsp::Ended::Abruptly => Ok(Exit::Negative),
+        },
     }
 }
 

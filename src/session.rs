@@ -4,6 +4,7 @@
 //! opens what it needs and leaves behind only what is in the state directory.
 
 mod apply;
+mod bugs;
 mod check;
 mod csv;
 mod doctor;
@@ -27,6 +28,7 @@ mod plays;
 mod prune;
 mod record;
 mod reference;
+mod run_tests;
 mod runs;
 mod score;
 mod setup;
@@ -34,11 +36,13 @@ mod solve;
 mod status;
 #[cfg(test)]
 mod tests;
+mod train;
 mod unnoticed;
 mod warnings;
 mod wrong_book;
 
 pub use apply::Plan;
+pub use bugs::{Bug, Stamp};
 pub use check::{CheckAnswer, CheckLine, CheckRequest};
 pub use csv::CsvLog;
 pub use doctor::{DoctorAnswer, SandboxState, StateDirectory, Surroundings, Toolchain};
@@ -61,10 +65,12 @@ pub use plays::{
 };
 pub use prune::PruneAnswer;
 pub use reference::ArtifactRef;
-pub use score::{Outcome, ScoreAnswer, ScoreRequest, score};
+pub use run_tests::{RunTestsAnswer, RunTestsRequest};
+pub use score::{Outcome, RewardsAnswer, ScoreAnswer, ScoreRequest, score};
 pub use setup::{ClientEntry, SetupAction, SetupAnswer, SetupOutcome, SetupRequest};
 pub use solve::{AttemptLine, SolveAnswer, SolveRequest};
 pub use status::{LastRound, LeftOut, RunLine, StatusAnswer};
+pub use train::TrainAnswer;
 pub use unnoticed::{
     DEFAULT_EDITS, DEFAULT_UNNOTICED, UnnoticedAnswer, UnnoticedLine, UnnoticedRequest,
 };

@@ -29,7 +29,7 @@ mod upkeep;
 pub use apply::{NotApplied, Planned};
 pub use base::{Base, Drift};
 pub use error::Error;
-pub use freeze::Freezing;
+pub use freeze::{Freezing, Unsaved};
 pub use git::{Head, Vcs};
 pub use history::{Commit, History, NoHistory, Revision, Wanted};
 pub use products::Products;
@@ -60,7 +60,17 @@ impl Workspace {
 
     /// `owner`: uid and gid the base's files must have (see `Sandbox::owner`).
     pub fn freeze(&self, owner: Option<(u32, u32)>) -> Result<Base, Error> {
-        self.freeze_with(&Freezing { owner, ..Freezing::at(SystemTime::now()) })
+        self.freeze_unsaved(owner, &Unsaved::new())
+    }
+
+    /// `freeze` with what an editor has not saved.
+    pub fn freeze_unsaved(
+        &self,
+        owner: Option<(u32, u32)>,
+        unsaved: &Unsaved,
+    ) -> Result<Base, Error> {
+        let unsaved = unsaved.clone();
+        self.freeze_with(&Freezing { owner, unsaved, ..Freezing::at(SystemTime::now()) })
     }
 
     /// `freeze` with the clock and the limits given. The base's `report` tells what it took.

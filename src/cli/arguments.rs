@@ -82,9 +82,18 @@ impl Arguments {
 #[derive(Debug, Subcommand)]
 pub enum Verb {
     Mcp(Mcp),
+    Lsp(Lsp),
     #[command(flatten)]
     Command(Command),
 }
+
+/// Serve LSP on standard input and output: code actions, lenses and practice in an editor.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "What editors' configurations start; see the README for each. Arguments that editors append, such \
+                        as --stdio and --clientProcessId, are accepted."
+)]
+pub struct Lsp {}
 
 /// Serve MCP on standard input and output, or over HTTP.
 #[derive(Debug, Args)]
@@ -166,6 +175,7 @@ impl Tests {
                 near: None,
             },
             time_limit: self.timeout,
+            ..Repository::default()
         }
     }
 }

@@ -39,6 +39,7 @@ impl RepositoryArguments {
                 near: None,
             },
             time_limit: self.timeout_seconds.map(time_limit).transpose()?,
+            ..Repository::default()
         })
     }
 }

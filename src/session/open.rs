@@ -10,7 +10,7 @@ use crate::injector::Target;
 use crate::runner::{Near, Overrides, Runner};
 use crate::sandbox::Sandbox;
 use crate::syntax::Languages;
-use crate::workspace::{self, Base, History, Workspace};
+use crate::workspace::{self, Base, History, Unsaved, Workspace};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -31,6 +31,8 @@ pub struct Repository {
     pub tests: Overrides,
     /// Longest a run of the tests may take. `None`: measured from the baseline.
     pub time_limit: Option<Duration>,
+    /// What an editor has not saved.
+    pub unsaved: Unsaved,
 }
 
 impl Repository {
@@ -88,7 +90,9 @@ impl Session {
         let sandbox = self.sandbox()?;
         name_tier(&sandbox, job);
         job.step("taking a copy of what changed since the last start");
-        let base = workspace.freeze(sandbox.owner()).map_err(|error| job.failed(error))?;
+        let base = workspace
+            .freeze_unsaved(sandbox.owner(), &repository.unsaved)
+            .map_err(|error| job.failed(error))?;
         name_left_out(&base, job);
         self.open_on(workspace, record, base, repository, job)
     }
@@ -200,7 +204,7 @@ impl Session {
         Ok(scratch)
     }
 
-    pub(super) fn languages(&self) -> Result<Languages, Error> {
+    pub fn languages(&self) -> Result<Languages, Error> {
         Languages::from_sources(&self.config.grammars).map_err(Error::harness)
     }
 

@@ -87,3 +87,87 @@ pub(super) fn ratio(part: usize, whole: usize) -> f64 {
 fn whole(rate: f64, attempts: usize) -> Option<usize> {
     (0..=attempts).find(|solved| (ratio(*solved, attempts) - rate).abs() < 1e-9)
 }
+
+/// What both roles have earned with a bug so far, and why.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, schemars::JsonSchema)]
+pub struct RewardsAnswer {
+    /// The artifact's content id.
+    pub artifact: String,
+    pub valid: bool,
+    pub attempts: usize,
+    pub solved: usize,
+    /// Null while nobody has tried to repair it.
+    pub solve_rate: Option<f64>,
+    /// Null while nobody has tried to repair a valid bug.
+    pub inject_reward: Option<f64>,
+    /// The solve rate at which the injector's expected reward is largest for so many attempts.
+    pub best_solve_rate: Option<f64>,
+    /// Each part of the reward with its reason.
+    pub reason: String,
+}
+
+impl super::Session {
+    /// The rewards of a bug by the attempts that are kept of it.
+    pub fn rewards(
+        &self,
+        repository: &super::Repository,
+        id: &str,
+    ) -> Result<RewardsAnswer, Error> {
+        let record = super::record::Record::open(&self.workspace(repository)?)?;
+        let id = record.artifact(id)?.id();
+        let row = record.store.artifact(&id).map_err(Error::harness)?;
+        let row = row.ok_or_else(|| Error::usage(format!("the artifact {id} is gone")))?;
+        let attempts = record.store.attempts(&id).map_err(Error::harness)?;
+        let solved = attempts.iter().filter(|attempt| attempt.solved).count();
+        let outcome = match (row.valid, attempts.is_empty()) {
+            (false, _) => Some(Outcome::Invalid),
+            (true, true) => None,
+            (true, false) => Some(Outcome::Solved(solved)),
+        };
+        let request = |outcome| ScoreRequest {
+            outcome,
+            attempts: Some(attempts.len().max(1)),
+            alpha: None,
+            invalid: None,
+        };
+        let scored = outcome.map(|outcome| score(&request(outcome))).transpose()?;
+        let short = id.get(..12).unwrap_or(&id);
+        let failed = row.failed_check.as_deref().unwrap_or("a check");
+        let reason = match (&scored, row.valid) {
+            (Some(scored), false) => {
+                format!(
+                    "bug {short}: the injector gets {}, since {failed} failed",
+                    scored.inject_reward
+                )
+            }
+            (Some(scored), true) => reason(short, solved, attempts.len(), scored),
+            (None, _) => format!("bug {short} is real, and nobody has tried to repair it yet"),
+        };
+        Ok(RewardsAnswer {
+            valid: row.valid,
+            attempts: attempts.len(),
+            solved,
+            solve_rate: scored.as_ref().and_then(|scored| scored.solve_rate),
+            inject_reward: scored.as_ref().map(|scored| scored.inject_reward),
+            best_solve_rate: scored.as_ref().map(|scored| scored.best_solve_rate),
+            artifact: id,
+            reason,
+        })
+    }
+}
+
+fn reason(id: &str, solved: usize, attempts: usize, scored: &ScoreAnswer) -> String {
+    let injector = match solved {
+        0 => "nobody repairs it: it may be no fair task".to_owned(),
+        all if all == attempts => "everybody repairs it: nothing is learned from it".to_owned(),
+        _ => format!(
+            "the fewer repair it the more, and most is expected at a solve rate of {:.3}",
+            scored.best_solve_rate
+        ),
+    };
+    format!(
+        "bug {id}: {solved} of {attempts} attempts repaired it; the injector gets {:.3} ({injector}); each \
+         repair gets 1, each other attempt -1",
+        scored.inject_reward
+    )
+}

@@ -131,7 +131,9 @@ impl From<store::Run> for RunLine {
 impl Session {
     pub fn status(&self, repository: &Repository) -> Result<StatusAnswer, Error> {
         let workspace = self.workspace(repository)?;
-        let base = workspace.freeze(self.sandbox()?.owner()).map_err(Error::harness)?;
+        let base = workspace
+            .freeze_unsaved(self.sandbox()?.owner(), &repository.unsaved)
+            .map_err(Error::harness)?;
         let runner = self.runner(&base, repository);
         let record = Record::open(&workspace)?;
         let counts = record.counts()?;

@@ -97,7 +97,9 @@ impl Session {
     /// Those that are known of the tree as it is; nothing is run.
     pub fn known_unnoticed(&self, repository: &Repository) -> Result<UnnoticedAnswer, Error> {
         let workspace = self.workspace(repository)?;
-        let base = workspace.freeze(self.sandbox()?.owner()).map_err(Error::harness)?;
+        let base = workspace
+            .freeze_unsaved(self.sandbox()?.owner(), &repository.unsaved)
+            .map_err(Error::harness)?;
         listed(&Record::open(&workspace)?, base.id, &BTreeSet::new())
     }
 }

@@ -12,12 +12,18 @@ use super::prune;
 use super::report::FreezeReport;
 use super::seen::{self, Found, Sight};
 use super::state;
-use crate::tree::hex;
+use crate::tree::{RelPath, hex};
 use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// How often a tree that changes under our hands is looked at anew.
 const ATTEMPTS: usize = 3;
+
+/// What an editor holds of files and has not saved: it counts instead of what is on disk. A file that is not
+/// there counts as one where its directory is.
+pub type Unsaved = BTreeMap<RelPath, Arc<[u8]>>;
 
 /// How to freeze.
 #[derive(Clone, Debug)]
@@ -30,12 +36,13 @@ pub struct Freezing {
     pub file_limit: u64,
     /// How many bases are kept, the newest used first; those in use are kept besides.
     pub keep: usize,
+    pub unsaved: Unsaved,
 }
 
 impl Freezing {
-    /// No owner, files up to 256 MiB, four bases.
+    /// No owner, files up to 256 MiB, four bases, everything saved.
     pub fn at(now: SystemTime) -> Self {
-        Self { owner: None, now, file_limit: 256 << 20, keep: 4 }
+        Self { owner: None, now, file_limit: 256 << 20, keep: 4, unsaved: Unsaved::new() }
     }
 }
 
@@ -121,6 +128,9 @@ impl Freezer<'_> {
             let entry = match found {
                 Found::Directory => Entry::Directory,
                 Found::Link(target) => Entry::Link(escape(target)),
+                Found::File(stamp) if let Some(text) = self.unsaved(path) => {
+                    self.unsaved_entry(&text, stamp.executable)?
+                }
                 Found::File(stamp) => {
                     let sha256 = if let Some(sha256) = self.known.digest(path, *stamp) {
                         sha256.to_owned()
@@ -138,8 +148,26 @@ impl Freezer<'_> {
             };
             listing.0.insert(path.clone(), entry);
         }
+        for (path, text) in &self.options.unsaved.clone() {
+            let raw = path.as_str().as_bytes().to_vec();
+            if is_new(sight, path) {
+                let entry = self.unsaved_entry(text, false)?;
+                listing.0.insert(raw, entry);
+            }
+        }
         // Reading takes a while: a tree that was switched meanwhile would give a mixture.
         if read_any { self.check_unchanged(sight).map(|()| listing) } else { Ok(listing) }
+    }
+
+    fn unsaved(&self, path: &[u8]) -> Option<Arc<[u8]>> {
+        let path = RelPath::parse(path).ok()?;
+        self.options.unsaved.get(&path).cloned()
+    }
+
+    fn unsaved_entry(&mut self, text: &[u8], executable: bool) -> Result<Entry, Error> {
+        let sha256 = hex(&Sha256::digest(text));
+        self.keep(&sha256, executable, text)?;
+        Ok(Entry::File { sha256, size: text.len() as u64, executable })
     }
 
     fn check_unchanged(&self, sight: &Sight<'_>) -> Result<(), Error> {
@@ -163,7 +191,7 @@ impl Freezer<'_> {
             else {
                 continue;
             };
-            if self.blobs.has(sha256, *executable, stamp.size) {
+            if self.unsaved(path).is_some() || self.blobs.has(sha256, *executable, stamp.size) {
                 continue;
             }
             let whole = under(&self.workspace.root, path);
@@ -200,6 +228,14 @@ impl Freezer<'_> {
         report.left_out = sight.left_out.into_iter().collect();
         report
     }
+}
+
+/// Whether a file that only an editor has would be one of the tree.
+fn is_new(sight: &Sight<'_>, path: &RelPath) -> bool {
+    let parent = path.parent().as_bytes();
+    let has_directory =
+        parent.is_empty() || matches!(sight.found.get(parent), Some(Found::Directory));
+    has_directory && !sight.found.contains_key(path.as_str().as_bytes())
 }
 
 fn nanos(time: SystemTime) -> i64 {

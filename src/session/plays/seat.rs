@@ -13,7 +13,7 @@ use crate::session::record::{Record, now};
 use crate::session::{Error, Job, Repository, Session, inject, lock};
 use crate::store::{self, PlayFile, PlayState, Turn};
 use crate::tree::{Changes, File, RelPath};
-use crate::workspace::Workspace;
+use crate::workspace::{Unsaved, Workspace};
 use std::fs;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
@@ -54,6 +54,7 @@ impl Settings {
                 near: None,
             },
             time_limit: self.time_limit.map(Duration::from_secs_f64),
+            unsaved: Unsaved::new(),
         };
         Ok(match self.artifact()? {
             Some(artifact) => repository.near_bug(&artifact),

@@ -1,0 +1,404 @@
+//! The commands, by name: what each does with its one argument, an object.
+
+use super::actions::short;
+use super::edits;
+use super::shared::Shared;
+use super::state::{Home, Settings, repository};
+use super::types::{ExecuteCommandParams, LspAny};
+use super::virtual_documents::{self, Part};
+use super::work::{self, Wanted};
+use super::{uri, watch};
+use crate::consistency::Minima;
+use crate::injector::Strategy;
+use crate::session::{
+    ArtifactRef, DEFAULT_ATTEMPTS, DEFAULT_EDITS, DEFAULT_UNNOTICED, InjectRequest, Repository,
+    RunTestsRequest, SolveRequest, UnnoticedRequest,
+};
+use crate::tree::RelPath;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use tower_lsp::jsonrpc::{Error, ErrorCode, Result};
+
+/// What all begin with; "SSR" alone means structural search and replace to editors.
+pub(super) const PREFIX: &str = "ssrMcp.";
+
+/// Without their prefix.
+pub(super) const NAMES: [&str; 15] = [
+    "inject",
+    "solve",
+    "show",
+    "runParser",
+    "score",
+    "train",
+    "practise",
+    "runTest",
+    "unnoticed",
+    "missingTest",
+    "bugs",
+    "status",
+    "jobs",
+    "job",
+    "cancel",
+];
+
+/// A command as an action or a lens carries it.
+pub(super) struct Do {
+    pub(super) name: String,
+    pub(super) argument: Value,
+}
+
+impl Do {
+    pub(super) fn new(name: &'static str, argument: Value) -> Self {
+        debug_assert!(NAMES.contains(&name));
+        Self { name: format!("{PREFIX}{name}"), argument }
+    }
+}
+
+/// What any command may say; each reads what it needs.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Argument {
+    /// The folder that is meant; that of `uri`, or the only one, where it is not said.
+    folder: Option<PathBuf>,
+    uri: Option<String>,
+    /// `FILE` or `FILE:SYMBOL`.
+    target: Option<String>,
+    strategy: Option<String>,
+    artifact: Option<String>,
+    artifacts: Option<Vec<String>>,
+    attempts: Option<usize>,
+    seed: Option<u64>,
+    part: Option<String>,
+    file: Option<RelPath>,
+    test: Option<String>,
+    edit: Option<String>,
+    job: Option<String>,
+}
+
+pub(super) async fn execute(
+    shared: &Arc<Shared>,
+    params: ExecuteCommandParams,
+) -> Result<Option<LspAny>> {
+    let name = params.command.strip_prefix(PREFIX).unwrap_or_default().to_owned();
+    if !NAMES.contains(&name.as_str()) {
+        return Err(refused(format!("there is no command {:?}", params.command)));
+    }
+    let given = params.arguments.unwrap_or_default().into_iter().next().unwrap_or(json!({}));
+    let argument: Argument = serde_json::from_value(given).map_err(|error| {
+        refused(format!("the argument of {} does not fit: {error}", params.command))
+    })?;
+    // What the editor shows now is what is meant, whatever is typed while this is answered.
+    let call = Call::new(shared, argument)?;
+    let token = params.work_done_progress_params.work_done_token;
+    let wanted = |title: String, tool: &'static str| Wanted { title, tool, token };
+    match name.as_str() {
+        "inject" => call.inject(wanted).await,
+        "solve" => call.solve(wanted).await,
+        "unnoticed" => call.unnoticed(wanted).await,
+        "runTest" => call.run_test(wanted).await,
+        "runParser" => call.run_parser(wanted).await,
+        "show" => call.show(),
+        "missingTest" => call.missing_test(),
+        "score" => call.score().await,
+        "bugs" => call.bugs().await,
+        "train" => call.answer(|session, repository| session.train(repository)).await,
+        "status" => call.answer(|session, repository| session.status(repository)).await,
+        "jobs" => call.answer(|session, repository| session.jobs(repository, JOBS)).await,
+        "job" => {
+            let id = call.job()?;
+            call.answer(move |session, repository| session.job(repository, &id)).await
+        }
+        "cancel" => {
+            let id = call.job()?;
+            call.answer(move |session, repository| session.cancel_job(repository, &id)).await
+        }
+        _ => Err(refused("practice is not here yet".to_owned())),
+    }
+}
+
+/// Jobs that are listed.
+const JOBS: u32 = 20;
+
+struct Call {
+    shared: Arc<Shared>,
+    argument: Argument,
+    folder: PathBuf,
+    repository: Repository,
+}
+
+impl Call {
+    fn new(shared: &Arc<Shared>, argument: Argument) -> Result<Self> {
+        let folder = {
+            let state = shared.state();
+            let of_uri = argument.uri.as_ref().and_then(|text| uri::path(&text.as_str().into()));
+            let named = argument.folder.clone();
+            let only = || match state.all_folders().as_slice() {
+                [only] => Some(only.clone()),
+                _ => None,
+            };
+            named.or_else(|| state.folder_of(&of_uri?)).or_else(only)
+        };
+        let folder = folder.ok_or_else(|| {
+            refused("which folder is meant is not said; give folder or uri".to_owned())
+        })?;
+        let repository = repository(&folder);
+        Ok(Self { shared: Arc::clone(shared), argument, folder, repository })
+    }
+
+    /// With what is not saved; `without`: with that bug taken out of it.
+    fn on_screen(&self, without: Option<&str>) -> Repository {
+        let (documents, known) = {
+            let state = self.shared.state();
+            (state.documents_in(&self.folder), state.known(&self.folder))
+        };
+        let bug = without.and_then(|artifact| known.bug(artifact));
+        let (unsaved, not_utf8) = match bug {
+            Some(bug) => edits::unsaved_without(&self.folder, &documents, &bug.patch),
+            None => edits::unsaved(&self.folder, &documents),
+        };
+        for file in not_utf8 {
+            work::tell(
+                &self.shared,
+                format!("{file} is not UTF-8: it is played on as it is saved"),
+            );
+        }
+        Repository { unsaved, ..self.repository.clone() }
+    }
+
+    /// A verb that answers in a moment, off the thread that serves messages.
+    async fn answer<A: serde::Serialize + Send + 'static>(
+        &self,
+        verb: impl FnOnce(
+            &Arc<crate::session::Session>,
+            &Repository,
+        ) -> std::result::Result<A, crate::session::Error>
+        + Send
+        + 'static,
+    ) -> Result<Option<LspAny>> {
+        let (session, repository) = (Arc::clone(&self.shared.session), self.repository.clone());
+        let done = tokio::task::spawn_blocking(move || verb(&session, &repository)).await;
+        let answer = done.map_err(|error| refused(error.to_string()))?;
+        let answer = answer.map_err(|error| refused(error.to_string()))?;
+        serde_json::to_value(answer).map(Some).map_err(|error| refused(error.to_string()))
+    }
+
+    async fn inject(
+        &self,
+        wanted: impl FnOnce(String, &'static str) -> Wanted,
+    ) -> Result<Option<LspAny>> {
+        let strategy = self.strategy()?;
+        let target = self.target();
+        let request = InjectRequest {
+            repository: self.on_screen(None),
+            strategy,
+            target: target.clone(),
+            seed: self.argument.seed,
+            out: None,
+            minima: Minima::default(),
+        };
+        let given = json!({
+            "repo": self.folder, "strategy": crate::session::name(strategy), "target": target,
+            "seed": self.argument.seed, "unsaved": unsaved_digest(&request.repository),
+        });
+        let place = target.unwrap_or_else(|| "this workspace".to_owned());
+        let title = format!("Self-play: injecting a bug into {place}");
+        let work = move |session: &crate::session::Session, job: &crate::session::Job| {
+            session.inject(&request, job)
+        };
+        work::begin(&self.shared, wanted(title, "inject_bug"), &self.folder, given, work).await
+    }
+
+    async fn solve(
+        &self,
+        wanted: impl FnOnce(String, &'static str) -> Wanted,
+    ) -> Result<Option<LspAny>> {
+        let artifact = self.artifact()?;
+        let request = SolveRequest {
+            repository: self.on_screen(Some(&artifact)),
+            artifact: ArtifactRef::Id(artifact.clone()),
+            attempts: self.argument.attempts.unwrap_or(DEFAULT_ATTEMPTS),
+            runs: None,
+            seed: self.argument.seed,
+        };
+        let given = json!({
+            "repo": self.folder, "artifact_id": artifact, "attempts": request.attempts,
+            "seed": self.argument.seed, "unsaved": unsaved_digest(&request.repository),
+        });
+        let title = format!("Self-play: solving bug {}", short(&artifact));
+        let work = move |session: &crate::session::Session, job: &crate::session::Job| {
+            session.solve(&request, job)
+        };
+        work::begin(&self.shared, wanted(title, "solve"), &self.folder, given, work).await
+    }
+
+    async fn unnoticed(
+        &self,
+        wanted: impl FnOnce(String, &'static str) -> Wanted,
+    ) -> Result<Option<LspAny>> {
+        let target = self.target();
+        let request = UnnoticedRequest {
+            repository: self.on_screen(None),
+            target: target.clone(),
+            seed: self.argument.seed,
+            limit: DEFAULT_UNNOTICED,
+            runs: DEFAULT_EDITS,
+        };
+        let given = json!({
+            "repo": self.folder, "target": target, "seed": self.argument.seed,
+            "unsaved": unsaved_digest(&request.repository),
+        });
+        let place = target.unwrap_or_else(|| "this workspace".to_owned());
+        let title = format!("Self-play: looking for edits of {place} that no test notices");
+        let work = move |session: &crate::session::Session, job: &crate::session::Job| {
+            session.unnoticed(&request, job)
+        };
+        work::begin(&self.shared, wanted(title, "unnoticed_edits"), &self.folder, given, work).await
+    }
+
+    async fn run_test(
+        &self,
+        wanted: impl FnOnce(String, &'static str) -> Wanted,
+    ) -> Result<Option<LspAny>> {
+        let file = self.argument.file.clone().or_else(|| Some(self.home()?.file));
+        let test = self.argument.test.clone();
+        let request = RunTestsRequest { repository: self.on_screen(None), file: file.clone() };
+        let given = json!({
+            "repo": self.folder, "file": file, "test": test,
+            "unsaved": unsaved_digest(&request.repository),
+        });
+        let what = test.or_else(|| file.map(|file| file.to_string()));
+        let title =
+            format!("Self-play: running {}", what.unwrap_or_else(|| "the tests".to_owned()));
+        let work = move |session: &crate::session::Session, job: &crate::session::Job| {
+            session.run_tests(&request, job)
+        };
+        work::begin(&self.shared, wanted(title, "run_tests"), &self.folder, given, work).await
+    }
+
+    async fn run_parser(
+        &self,
+        wanted: impl FnOnce(String, &'static str) -> Wanted,
+    ) -> Result<Option<LspAny>> {
+        let artifact = self.artifact()?;
+        let repository = self.on_screen(Some(&artifact));
+        let given = json!({ "repo": self.folder, "artifact_id": artifact });
+        let title = format!("Self-play: running the parser of bug {}", short(&artifact));
+        let work = move |session: &crate::session::Session, job: &crate::session::Job| {
+            session.parse_last_log(&repository, &artifact, job)
+        };
+        work::begin(&self.shared, wanted(title, "parse_last_log"), &self.folder, given, work).await
+    }
+
+    fn show(&self) -> Result<Option<LspAny>> {
+        let part = self.argument.part.as_deref().unwrap_or("bug");
+        let part = Part::named(part).ok_or_else(|| {
+            refused(format!("a bug has no part {part:?}; there are bug, weakening and reversed"))
+        })?;
+        let artifact = self.artifact()?;
+        virtual_documents::show(&self.shared, &self.folder, part, &artifact)
+    }
+
+    fn missing_test(&self) -> Result<Option<LspAny>> {
+        let edit = self.argument.edit.clone();
+        let edit = edit.ok_or_else(|| refused("which edit is meant is not said".to_owned()))?;
+        virtual_documents::show(&self.shared, &self.folder, Part::Unnoticed, &edit)
+    }
+
+    async fn score(&self) -> Result<Option<LspAny>> {
+        let artifact = self.artifact()?;
+        let answer =
+            self.answer(move |session, repository| session.rewards(repository, &artifact)).await?;
+        if let Some(text) = answer.as_ref().and_then(|answer| answer["reason"].as_str()) {
+            work::tell(&self.shared, format!("Self-play: {text}"));
+        }
+        Ok(answer)
+    }
+
+    async fn bugs(&self) -> Result<Option<LspAny>> {
+        let (shared, folder) = (Arc::clone(&self.shared), self.folder.clone());
+        let looked = tokio::task::spawn_blocking(move || watch::look(&shared, &folder, false));
+        looked.await.ok();
+        let known = self.shared.state().known(&self.folder);
+        let wanted = self.argument.artifacts.clone();
+        let is_wanted = |id: &String| wanted.as_ref().is_none_or(|wanted| wanted.contains(id));
+        let line = |known: &super::state::KnownBug| {
+            let mut line = serde_json::to_value(&known.bug).unwrap_or_default();
+            line["files"] = json!(known.patch.paths());
+            line["weakened"] = json!(known.weakening.paths());
+            line
+        };
+        let bugs: Vec<Value> =
+            known.bugs.iter().filter(|known| is_wanted(&known.bug.artifact)).map(line).collect();
+        Ok(Some(json!({ "folder": self.folder, "bugs": bugs })))
+    }
+
+    fn home(&self) -> Option<Home> {
+        let path = uri::path(&self.argument.uri.as_ref()?.as_str().into())?;
+        self.shared.state().home(&path)
+    }
+
+    /// What was said, or the file that `uri` names.
+    fn target(&self) -> Option<String> {
+        self.argument.target.clone().or_else(|| Some(self.home()?.file.to_string()))
+    }
+
+    fn artifact(&self) -> Result<String> {
+        let given = self.argument.artifact.clone();
+        given.ok_or_else(|| refused("which bug is meant is not said; give artifact".to_owned()))
+    }
+
+    fn job(&self) -> Result<String> {
+        let given = self.argument.job.clone();
+        given.ok_or_else(|| refused("which job is meant is not said; give job".to_owned()))
+    }
+
+    fn strategy(&self) -> Result<Strategy> {
+        let Some(name) = &self.argument.strategy else { return Ok(Strategy::Mixed) };
+        serde_json::from_value(json!(name)).map_err(|_| {
+            refused(format!(
+                "there is no strategy {name:?}; there are mixed, direct, removal and history"
+            ))
+        })
+    }
+}
+
+/// Calls on other text are other calls.
+fn unsaved_digest(repository: &Repository) -> Value {
+    let files: crate::tree::Changes = repository
+        .unsaved
+        .iter()
+        .map(|(path, bytes)| (path.clone(), Some(crate::tree::File::plain(Arc::clone(bytes)))))
+        .collect();
+    if files.is_empty() { Value::Null } else { json!(files.digest()) }
+}
+
+/// The request was understood and cannot be done; asking again will not help.
+pub(super) fn refused(message: String) -> Error {
+    Error { code: ErrorCode::ServerError(-32803), message: message.into(), data: None }
+}
+
+/// Takes over what the client sends as settings.
+pub(super) fn configure(shared: &Arc<Shared>, value: &Value) {
+    let Some(settings) = Settings::of(value) else { return };
+    let folders = {
+        let mut state = shared.state();
+        if state.settings == settings {
+            return;
+        }
+        state.settings = settings;
+        state.all_folders()
+    };
+    look_at(shared, folders);
+}
+
+/// Looks at the store of folders, off the thread that serves messages.
+pub(super) fn look_at(shared: &Arc<Shared>, folders: Vec<PathBuf>) {
+    let shared = Arc::clone(shared);
+    std::thread::spawn(move || {
+        for folder in folders {
+            watch::look(&shared, Path::new(&folder), true);
+        }
+    });
+}
