@@ -23,7 +23,7 @@ pub use choice::{Candidate, Why, next};
 pub use clue::{Clues, Place, clues};
 pub use family::{family, in_words};
 pub use hint::Rung;
-pub use pace::{PAUSE, active};
+pub use pace::{PAUSE, active, spell};
 pub use rating::{Facts, Rating, first_of_bug, game, rested};
 pub use score::{End, score};
 pub use spacing::{Card, DAYS, Seen};

@@ -1,7 +1,7 @@
 //! Scores, spacing, time and choice.
 
 use crate::practice::{
-    Candidate, Card, DAYS, End, PAUSE, Rating, Rung, Seen, Unfit, Why, active, next, score,
+    Candidate, Card, DAYS, End, PAUSE, Rating, Rung, Seen, Unfit, Why, active, next, score, spell,
 };
 
 const DAY: i64 = 24 * 3600;
@@ -97,4 +97,10 @@ fn a_bug_that_fails_other_tests_than_the_checks_found_is_unstable() {
     let expect = "unstable: the bug made 2 tests, first a fail, and the checks had found a";
     assert_eq!(told.as_deref(), Some(expect));
     assert!(Unfit::by_run(&[], &tests(&["a"])).is_some());
+}
+
+#[test]
+fn a_time_is_told_in_the_unit_that_fits() {
+    let told = [-5, 89, 90, 240, 5399, 5400, 3 * DAY].map(spell);
+    assert_eq!(told, ["0 s", "89 s", "2 min", "4 min", "90 min", "1 h 30 min", "3 days"]);
 }

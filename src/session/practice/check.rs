@@ -118,7 +118,7 @@ impl Session {
             let game = ended(&mut round, end)?;
             answer.score = Some(game.score);
             answer.rated = game.rated;
-            answer.active_seconds = game.seconds;
+            (answer.seconds, answer.active_seconds) = round.time()?;
             answer.rating = RatingLine::from(&player_rating(&round.record, PERSON)?);
             "practice reveal explains the bug; practice next begins another"
                 .clone_into(&mut answer.next);

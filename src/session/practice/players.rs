@@ -2,6 +2,7 @@
 
 use super::round::Round;
 use super::{EMBEDDED, PERSON};
+use crate::practice::spell;
 use crate::session::Error;
 use crate::store::SolverPlay;
 
@@ -81,15 +82,6 @@ fn agents(plays: &[SolverPlay]) -> Vec<PlayerLine> {
     lines
 }
 
-/// `45 s`, `4 min`, `2 h 5 min`.
-fn spell(seconds: i64) -> String {
-    match seconds {
-        ..90 => format!("{} s", seconds.max(0)),
-        90..5400 => format!("{} min", (seconds + 30) / 60),
-        _ => format!("{} h {} min", seconds / 3600, seconds % 3600 / 60),
-    }
-}
-
 fn count(many: usize) -> u32 {
     u32::try_from(many).unwrap_or(u32::MAX)
 }
@@ -97,14 +89,6 @@ fn count(many: usize) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_time_is_told_in_the_unit_that_fits() {
-        assert_eq!(
-            [0, 89, 90, 240, 5399, 5400].map(spell),
-            ["0 s", "89 s", "2 min", "4 min", "90 min", "1 h 30 min"]
-        );
-    }
 
     #[test]
     fn an_agent_that_played_twice_has_one_line_with_its_best_play() {

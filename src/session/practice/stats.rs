@@ -44,7 +44,8 @@ pub struct DueLine {
     pub step: u32,
     /// Seconds since 1970.
     pub due: i64,
-    pub is_due: bool,
+    /// Seconds from now; 0 where it is due.
+    pub due_in: i64,
 }
 
 #[derive(Clone, Debug, serde::Serialize, schemars::JsonSchema)]
@@ -74,8 +75,9 @@ pub struct FamilyLine {
     pub given_up: usize,
     pub hints: u32,
     pub median_seconds: Option<i64>,
-    /// When it comes back, seconds since 1970; null where it needs not.
+    /// When it comes back, seconds since 1970, and from now; null where it needs not.
     pub due: Option<i64>,
+    pub due_in: Option<i64>,
 }
 
 #[derive(Clone, Debug, serde::Serialize, schemars::JsonSchema)]
@@ -126,7 +128,7 @@ impl Session {
             family: card.family,
             step: card.level + 1,
             due: card.due,
-            is_due: card.due <= now,
+            due_in: (card.due - now).max(0),
         });
         Ok(PracticeListAnswer { practices, due: due.collect() })
     }
@@ -178,11 +180,13 @@ fn families(record: &Record, games: &[&StoredGame]) -> Result<Vec<FamilyLine>, E
             by_family.entry(family).or_default().push(game);
         }
     }
-    let cards = record.store.cards().map_err(Error::harness)?;
+    let (cards, now) = (record.store.cards().map_err(Error::harness)?, now());
     let line = |(family, games): (String, Vec<&StoredGame>)| {
         let solved = games.iter().filter(|game| game.solved).count();
+        let due = cards.iter().find(|card| card.family == family).map(|card| card.due);
         FamilyLine {
-            due: cards.iter().find(|card| card.family == family).map(|card| card.due),
+            due,
+            due_in: due.map(|due| (due - now).max(0)),
             family,
             solved,
             given_up: games.len() - solved,
