@@ -62,6 +62,7 @@ fn attempt(number: u32, solved: bool) -> Attempt {
         patch: b"\xff".to_vec(),
         runs: 3,
         flags: "[]".to_owned(),
+        player: None,
     }
 }
 
