@@ -67,9 +67,9 @@ pub use plays::{
 pub use practice::{
     DueLine, FamilyLine, Hint, PlaceLine, PlayerLine, PlayerStats, PracticeAnswer,
     PracticeCheckAnswer, PracticeHintAnswer, PracticeLine, PracticeListAnswer, PracticePick,
-    PracticeRaceAnswer, PracticeRaceRequest, PracticeRef, PracticeRevealAnswer, PracticeRunAnswer,
-    PracticeRunRequest, PracticeStartRequest, PracticeStatsAnswer, RatingLine, RatingPoint,
-    VerdictLine,
+    PracticePlace, PracticeRaceAnswer, PracticeRaceRequest, PracticeRef, PracticeRevealAnswer,
+    PracticeRunAnswer, PracticeRunRequest, PracticeStartRequest, PracticeStatsAnswer, RatingLine,
+    RatingPoint, VerdictLine,
 };
 pub use prune::PruneAnswer;
 pub use reference::ArtifactRef;

@@ -42,6 +42,11 @@ use crate::tree::Changes;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+/// The root that a state directory is of.
+pub fn root_of_state(state: &Path) -> Option<PathBuf> {
+    state::root_of(state)
+}
+
 /// A directory opened for play, with its own state directory.
 #[derive(Clone, Debug)]
 pub struct Workspace {

@@ -4,6 +4,7 @@
 //! tree lies in the state directory. So it outlives every process, and the repository's next change: it
 //! keeps its base. The rules are in [`crate::practice`]; here they meet workspace, harness and store.
 
+mod at;
 mod begin;
 mod check;
 mod finish;
@@ -16,6 +17,7 @@ mod run;
 mod show;
 mod stats;
 
+pub use at::PracticePlace;
 pub use begin::PracticeStartRequest;
 pub use check::PracticeCheckAnswer;
 pub use finish::{PlaceLine, PracticeHintAnswer, PracticeRevealAnswer};

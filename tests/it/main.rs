@@ -30,6 +30,7 @@ mod installed;
 mod jobs;
 mod killed;
 mod leaks;
+mod lsp;
 mod mcp;
 mod mcp_clients;
 mod mcp_http;

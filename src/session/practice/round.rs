@@ -50,7 +50,8 @@ impl Settings {
             near: None,
         };
         let time_limit = self.time_limit.map(Duration::from_secs_f64);
-        Repository { dir: Some(root), tests, time_limit }.near_bug(artifact)
+        Repository { dir: Some(root), tests, time_limit, ..Repository::default() }
+            .near_bug(artifact)
     }
 }
 
