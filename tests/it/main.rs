@@ -35,6 +35,7 @@ mod mcp_clients;
 mod mcp_http;
 mod mcp_wire;
 mod plays;
+mod practice;
 mod processes;
 mod real;
 mod real_js;
