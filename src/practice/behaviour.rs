@@ -35,10 +35,10 @@ pub fn behaviours(
     let [weak, strong] = [shown, strong].map(|changes| Overlaid { base, changes });
     let mut told = Vec::new();
     for path in shown.paths() {
-        let text = |tree: &Overlaid<'_>| {
+        let content = |tree: &Overlaid<'_>| {
             tree.read(path).map(|file| file.bytes.to_vec()).unwrap_or_default()
         };
-        let (before, after) = (text(&weak), text(&strong));
+        let (before, after) = (content(&weak), content(&strong));
         if before == after {
             continue;
         }

@@ -33,6 +33,8 @@ pub use stats::{
 
 use super::Repository;
 
+/// Where practice trees lie in a workspace's state directory.
+pub(super) const TREES: &str = "practice";
 /// The player that a person is.
 const PERSON: &str = "person";
 const EMBEDDED: &str = "embedded solver";

@@ -155,7 +155,9 @@ impl Walk<'_> {
             matches!(entry, Entry::File { .. }) && !self.seen.contains(*path)
         });
         let gone: Vec<RelPath> = gone.filter_map(|(path, _)| RelPath::parse(path).ok()).collect();
-        gone.into_iter().for_each(|path| self.found.changes.delete(path));
+        for path in gone {
+            self.found.changes.delete(path);
+        }
         Ok(())
     }
 

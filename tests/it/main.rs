@@ -36,6 +36,7 @@ mod mcp_clients;
 mod mcp_http;
 mod mcp_wire;
 mod plays;
+mod practice;
 mod processes;
 mod real;
 mod real_js;

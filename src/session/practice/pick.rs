@@ -4,14 +4,14 @@ use super::begin::bug_of;
 use super::proof::Kept;
 use super::round::{bug_rating, player_rating, rating};
 use super::{PERSON, PracticeStartRequest};
-use crate::artifact::Artifact;
 use crate::consistency::Minima;
 use crate::dice::Dice;
 use crate::injector::Strategy;
 use crate::practice::{Candidate, Why, clues, next};
 use crate::session::record::{Record, now};
 use crate::session::{ArtifactRef, Error, InjectRequest, Job, Repository, Session, wrong_book};
-use crate::store::{PracticeState, StoredGame};
+use crate::store::{self, PracticeState, StoredGame};
+use crate::workspace::Base;
 use std::collections::BTreeSet;
 
 /// Bugs that are made until one is valid.
@@ -100,14 +100,13 @@ impl Session {
 
     fn failed_bug(&self, repository: &Repository, id: Option<&str>) -> Result<Picked, Error> {
         let entries = Record::open(&self.workspace(repository)?)?.wrong_book()?;
-        let entry = match id {
-            Some(id) => wrong_book::named(entries, id)?,
-            None => {
-                let mut unsolved = entries.into_iter().filter(|entry| !entry.solved);
-                unsolved.next().ok_or_else(|| {
-                    Error::usage("the wrong-book has no unsolved entry; practise on a new bug")
-                })?
-            }
+        let entry = if let Some(id) = id {
+            wrong_book::named(entries, id)?
+        } else {
+            let mut unsolved = entries.into_iter().filter(|entry| !entry.solved);
+            unsolved.next().ok_or_else(|| {
+                Error::usage("the wrong-book has no unsolved entry; practise on a new bug")
+            })?
         };
         let why = format!("the wrong-book has {} failures at it", entry.fail_count);
         Ok(Picked { artifact: ArtifactRef::Id(entry.artifact), why })
@@ -117,73 +116,70 @@ impl Session {
         let workspace = self.workspace(repository)?;
         let record = Record::open(&workspace)?;
         let base = workspace.freeze(self.sandbox()?.owner()).map_err(|error| job.failed(error))?;
-        let player = player_rating(&record, PERSON)?;
-        let now = now();
+        let (me, now) = (rating(&player_rating(&record, PERSON)?), now());
         let cards = record.store.cards().map_err(Error::harness)?;
         let due: Vec<String> =
             cards.into_iter().filter(|card| card.due <= now).map(|card| card.family).collect();
-        let games = record.store.games().map_err(Error::harness)?;
-        let mine = || games.iter().filter(|game| game.player == PERSON);
-        let rounds = record.store.practices().map_err(Error::harness)?;
-        let open = rounds.iter().filter(|round| round.state == PracticeState::Open);
-        let played: BTreeSet<&str> = mine()
-            .map(|game| game.artifact.as_str())
-            .chain(open.map(|round| round.artifact.as_str()))
-            .collect();
-        let languages = self.languages()?;
-        let mut fresh = Vec::new();
         let kept = record.store.valid_artifacts(&base.id, KEPT).map_err(Error::harness)?;
-        for row in &kept {
-            if played.contains(row.id.as_str()) {
-                continue;
-            }
-            let failing = serde_json::from_str::<Kept>(&row.report).unwrap_or_default();
-            let failing = failing.fail_to_pass.len();
-            let bug = bug_rating(&record, &row.id, &row.bug_inject, failing)?;
-            let (id, strategy) = (row.id.clone(), row.strategy.clone());
-            let Ok(artifact) = record.artifact(&id) else { continue };
-            let families = families(&base, &artifact, &strategy, &languages);
-            fresh.push(Candidate { id, rating: rating(&bug), families });
-        }
-        if let Some((found, why)) = next(&fresh, &due, rating(&player)) {
+        let games = record.store.games().map_err(Error::harness)?;
+        let mine: Vec<StoredGame> =
+            games.into_iter().filter(|game| game.player == PERSON).collect();
+        let fresh = self.never_practised(&record, &base, &kept, &mine)?;
+        if let Some((found, why)) = next(&fresh, &due, me) {
             let why = match why {
                 Why::Due(family) => format!("its family {family} was missed before and is due"),
                 Why::Near => {
-                    let bug = found.rating;
-                    format!("its rating ({bug}) is the nearest to yours ({})", rating(&player))
+                    format!("its rating ({}) is the nearest to yours ({me})", found.rating)
                 }
             };
             return Ok(Picked { artifact: ArtifactRef::Id(found.id.clone()), why });
         }
-        let here: BTreeSet<String> = kept.into_iter().map(|row| row.id).collect();
-        let lost = mine().filter(|game| here.contains(&game.artifact));
-        if let Some((game, family)) = missed(lost, &due) {
+        let here = |game: &&StoredGame| kept.iter().any(|row| row.id == game.artifact);
+        let lost: Vec<&StoredGame> = mine.iter().filter(|game| !game.solved).filter(here).collect();
+        if let Some((game, family)) = missed(&lost, &due) {
             let why = format!("its family {family} is due, and you gave this bug up before");
             return Ok(Picked { artifact: ArtifactRef::Id(game.artifact.clone()), why });
         }
         self.new_bug(repository, Strategy::Mixed, None, None, job)
     }
+
+    /// The kept bugs that the person has neither played nor begun.
+    fn never_practised(
+        &self,
+        record: &Record,
+        base: &Base,
+        kept: &[store::Artifact],
+        mine: &[StoredGame],
+    ) -> Result<Vec<Candidate>, Error> {
+        let rounds = record.store.practices().map_err(Error::harness)?;
+        let open = rounds.iter().filter(|round| round.state == PracticeState::Open);
+        let known: BTreeSet<&str> = mine
+            .iter()
+            .map(|game| game.artifact.as_str())
+            .chain(open.map(|round| round.artifact.as_str()))
+            .collect();
+        let languages = self.languages()?;
+        let mut fresh = Vec::new();
+        for row in kept.iter().filter(|row| !known.contains(row.id.as_str())) {
+            let Ok(artifact) = record.artifact(&row.id) else { continue };
+            let report = serde_json::from_str::<Kept>(&row.report).unwrap_or_default();
+            let failing = report.fail_to_pass.len();
+            let bug = bug_rating(record, &row.id, &row.bug_inject, failing)?;
+            let clues = clues(base, &bug_of(base, &artifact), &languages, &row.strategy);
+            let (id, families) = (row.id.clone(), clues.families());
+            fresh.push(Candidate { id, rating: rating(&bug), families });
+        }
+        Ok(fresh)
+    }
 }
 
-fn families(
-    base: &crate::workspace::Base,
-    artifact: &Artifact,
-    strategy: &str,
-    languages: &crate::syntax::Languages,
-) -> Vec<String> {
-    clues(base, &bug_of(base, artifact), languages, strategy).families()
-}
-
-/// The game, longest ago, that was lost at a bug of a family that is due.
-fn missed<'g>(
-    games: impl Iterator<Item = &'g StoredGame> + Clone,
-    due: &'g [String],
-) -> Option<(&'g StoredGame, &'g str)> {
+/// The first lost game at a bug of the family that is due longest.
+fn missed<'g>(lost: &[&'g StoredGame], due: &'g [String]) -> Option<(&'g StoredGame, &'g str)> {
     due.iter().find_map(|family| {
-        let lost = games.clone().filter(|game| !game.solved).find(|game| {
+        let of_it = lost.iter().find(|game| {
             let families: Vec<String> = serde_json::from_str(&game.families).unwrap_or_default();
             families.contains(family)
         });
-        lost.map(|game| (game, family.as_str()))
+        of_it.map(|game| (*game, family.as_str()))
     })
 }

@@ -1,6 +1,6 @@
 //! A round of practice in this process's hands.
 
-use super::PracticeRef;
+use super::{PracticeRef, TREES};
 use crate::artifact::Artifact;
 use crate::grading::Task;
 use crate::practice::{Behaviour, Clues, Facts, Rating, active, first_of_bug};
@@ -75,7 +75,7 @@ pub(super) struct Round {
 
 /// Where the practice trees of a workspace lie.
 fn trees(state: &Path) -> PathBuf {
-    state.join("practice")
+    state.join(TREES)
 }
 
 impl Round {
@@ -249,17 +249,16 @@ impl Session {
         let workspace = self.workspace(&named.repository)?;
         let record = Record::open(&workspace)?;
         let rows = record.store.practices().map_err(Error::harness)?;
-        let row = match &named.id {
-            Some(id) => by_id(rows, id)?,
-            None => {
-                let mut open = rows.into_iter().filter(|row| row.state == PracticeState::Open);
-                open.next().ok_or_else(|| {
-                    Error::usage(
-                        "no round of practice is open in this repository; `ssr-mcp practice start` begins one, \
-                         and `ssr-mcp practice list` shows those that are over",
-                    )
-                })?
-            }
+        let row = if let Some(id) = &named.id {
+            by_id(rows, id)?
+        } else {
+            let mut open = rows.into_iter().filter(|row| row.state == PracticeState::Open);
+            open.next().ok_or_else(|| {
+                Error::usage(
+                    "no round of practice is open in this repository; `ssr-mcp practice start` begins one, and \
+                     `ssr-mcp practice list` shows those that are over",
+                )
+            })?
         };
         Round::of(workspace, record, row)
     }

@@ -3,10 +3,12 @@
 use super::PracticeRef;
 use crate::grading::Task;
 use crate::harness::{How, Program};
+use crate::runner::printed;
 use crate::sandbox::Tier;
 use crate::session::{Error, Job, Session};
 use crate::tree::{Changes, RelPath};
 use crate::verdict::Outcome;
+use std::path::Path;
 
 /// Bytes of the log's end that are shown.
 const LOG: usize = 6000;
@@ -32,7 +34,7 @@ pub struct PracticeRunAnswer {
     pub problem: Option<String>,
     /// Which tests ran.
     pub tests: String,
-    /// The end of the log.
+    /// The end of what was printed, with the paths of the practice tree.
     pub log: String,
     /// Wall time of the run.
     pub run_seconds: f64,
@@ -67,7 +69,7 @@ impl Session {
             tests.push_str("the tests with the lines put back that they lack in the tree");
             let own = strengthen(&mut tree, &task, &edited.changes);
             if !own.is_empty() {
-                let own: Vec<&str> = own.iter().map(|path| path.as_str()).collect();
+                let own: Vec<&str> = own.iter().map(RelPath::as_str).collect();
                 tests = format!("{tests}, but {} as you edited it", own.join(", "));
             }
         }
@@ -76,6 +78,9 @@ impl Session {
         let program = Program { script: &artifact.test_script, parser: &artifact.test_parser };
         let run =
             harness.run(&tree, program, How::SOLVER, true).map_err(|error| job.failed(error))?;
+        // In the sandbox the tree stands where the repository does.
+        let log = ending(&printed(&run.log));
+        let (here, there) = (inside(&round.workspace.root), inside(&round.tree()));
         let (mut verdicts, problem) = match &run.verdicts {
             Ok(verdicts) => (verdicts.iter().map(|(id, it)| (id.clone(), it)).collect(), None),
             Err(problem) => (Vec::new(), Some(problem.to_string())),
@@ -94,7 +99,7 @@ impl Session {
                 .collect(),
             problem,
             tests,
-            log: ending(&run.log),
+            log: log.replace(&here, &there),
             run_seconds: (run.wall.as_secs_f64() * 1000.0).round() / 1000.0,
             sandbox: harness.tier(),
         })
@@ -121,6 +126,11 @@ fn strengthen(tree: &mut Changes, task: &Task, edited: &Changes) -> Vec<RelPath>
         }
     }
     own
+}
+
+/// What the paths of a directory begin with.
+fn inside(dir: &Path) -> String {
+    format!("{}/", dir.display())
 }
 
 /// The last lines of a log.

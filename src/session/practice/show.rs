@@ -80,6 +80,10 @@ pub struct Hint {
     /// The rung of the ladder: file, function, line or family.
     pub rung: String,
     pub text: String,
+    /// The first place that it tells; relative to the tree.
+    pub file: Option<String>,
+    /// Null for the first two rungs.
+    pub line: Option<u32>,
 }
 
 impl Session {
@@ -135,7 +139,13 @@ pub(super) fn hints(round: &Round) -> Vec<Hint> {
 }
 
 pub(super) fn hint(round: &Round, rung: Rung) -> Hint {
-    Hint { rung: rung.name().to_owned(), text: rung.tell(&round.clues) }
+    let first = round.clues.places.first();
+    Hint {
+        rung: rung.name().to_owned(),
+        text: rung.tell(&round.clues),
+        file: first.map(|place| place.file.clone()),
+        line: first.filter(|_| rung >= Rung::Line).map(|place| place.line),
+    }
 }
 
 pub(super) fn left_out(edited: &Edited) -> Vec<String> {
