@@ -168,11 +168,6 @@ impl Editor {
         message
     }
 
-    /// What the server has said so far.
-    pub(crate) fn said(&self) -> impl Iterator<Item = &Value> {
-        self.said.iter()
-    }
-
     /// A message box.
     #[track_caller]
     pub(crate) fn message(&mut self) -> String {
