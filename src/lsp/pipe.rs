@@ -81,7 +81,7 @@ fn refused(bytes: &[u8]) -> Option<Vec<u8>> {
                 "the message is no request of JSON-RPC 2.0",
             )
         }
-        Err(why) => error(Value::Null, -32700, &format!("the message is no JSON: {why}")),
+        Err(why) => error(&Value::Null, -32700, &format!("the message is no JSON: {why}")),
     })
 }
 
@@ -90,13 +90,13 @@ fn refusal(why: &Unreadable) -> Vec<u8> {
         Unreadable::TooLong { bytes, id } => {
             let most = crate::wire::LONGEST;
             let text = format!("the message has {bytes} bytes; at most {most} are taken");
-            error(id.clone().unwrap_or_default(), -32600, &text)
+            error(id.as_ref().unwrap_or(&Value::Null), -32600, &text)
         }
-        Unreadable::Header(why) => error(Value::Null, -32700, why),
+        Unreadable::Header(why) => error(&Value::Null, -32700, why),
     }
 }
 
-fn error(id: Value, code: i32, text: &str) -> Vec<u8> {
+fn error(id: &Value, code: i32, text: &str) -> Vec<u8> {
     let error = json!({ "code": code, "message": text });
     json!({ "jsonrpc": "2.0", "id": id, "error": error }).to_string().into_bytes()
 }

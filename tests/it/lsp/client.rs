@@ -244,10 +244,13 @@ impl Editor {
     pub(crate) fn apply(&mut self, edit: &Value) {
         for change in edit["documentChanges"].as_array().unwrap() {
             let uri = change["textDocument"]["uri"].as_str().unwrap().to_owned();
-            if !self.documents.contains_key(&uri) {
-                self.open_file(Path::new(uri.strip_prefix("file://").unwrap()));
-            } else {
-                assert_eq!(change["textDocument"]["version"], self.documents[&uri].0);
+            match self.documents.get(&uri) {
+                Some((version, _)) => {
+                    assert_eq!(change["textDocument"]["version"], *version);
+                }
+                None => {
+                    self.open_file(Path::new(uri.strip_prefix("file://").unwrap()));
+                }
             }
             let mut edits = change["edits"].as_array().unwrap().clone();
             edits.sort_by_key(|edit| edit["range"]["start"]["line"].as_u64());
