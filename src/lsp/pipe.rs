@@ -75,11 +75,7 @@ fn refused(bytes: &[u8]) -> Option<Vec<u8>> {
     Some(match serde_json::from_slice::<Value>(bytes) {
         Ok(message) => {
             let id = message.get("id").filter(|id| id.is_i64() || id.is_string());
-            error(
-                id.cloned().unwrap_or_default(),
-                -32600,
-                "the message is no request of JSON-RPC 2.0",
-            )
+            error(id.unwrap_or(&Value::Null), -32600, "the message is no request of JSON-RPC 2.0")
         }
         Err(why) => error(&Value::Null, -32700, &format!("the message is no JSON: {why}")),
     })
