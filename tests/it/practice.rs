@@ -2,9 +2,11 @@
 #![allow(clippy::disallowed_methods, reason = "the binary is a process")]
 
 use crate::cases::Home;
+use crate::jobs::{answer, ended};
+use crate::mcp::Client;
 use crate::plays::Shop;
 use crate::untouched::{assert_untouched, snapshot};
-use serde_json::Value;
+use serde_json::{Value, json};
 use ssr_mcp::artifact::{Artifact, Part};
 use ssr_mcp::diff::Patch;
 use ssr_mcp::sandbox::Cancel;
@@ -136,6 +138,35 @@ fn a_round_on_an_example_goes_from_a_failing_run_to_a_graded_repair() {
     let shown = home.binary().args(["practice", "stats"]).output().unwrap();
     assert!(String::from_utf8_lossy(&shown.stdout).contains('●'), "{shown:?}");
     assert_untouched(&before, &repo);
+}
+
+#[test]
+fn an_agent_leads_a_person_through_a_round_over_mcp() {
+    let shop = Shop::new();
+    let mut client = Client::ready(&shop.home);
+    let call = json!({ "strategy": "direct", "seed": 5 });
+    let begun = answer(&mut client, "practice_start", &call);
+    let job = begun["job"].as_str().unwrap().to_owned();
+    let told = ended(&mut client, &job);
+    let round = &told["result"];
+    assert_eq!(round["state"], "open", "{told}");
+    let tree = Path::new(round["tree"].as_str().unwrap());
+    let bug = differing(&shop.repo(), tree, "shop").remove(0);
+    assert!(!told.to_string().contains(bug.to_str().unwrap()), "{told}");
+
+    let ran = answer(&mut client, "practice_run", &json!({ "wait_s": 50 }));
+    assert_eq!(ran["result"]["green"], false, "{ran}");
+    let hint = answer(&mut client, "practice_hint", &json!({}));
+    assert!(hint["hint"]["text"].as_str().unwrap().contains(bug.to_str().unwrap()), "{hint}");
+    let refused = client.tool("practice_reveal", &json!({}));
+    assert_eq!(refused["isError"], true, "{refused}");
+    fs::copy(shop.repo().join(&bug), tree.join(&bug)).unwrap();
+    let checked = answer(&mut client, "practice_check", &json!({ "wait_s": 50 }));
+    assert_eq!(checked["result"]["solved"], true, "{checked}");
+    let revealed = answer(&mut client, "practice_reveal", &json!({}));
+    assert!(revealed["diff"].as_str().unwrap().contains(bug.to_str().unwrap()), "{revealed}");
+    let stats = answer(&mut client, "practice_status", &json!({ "about": "stats" }));
+    assert_eq!((&stats["stats"]["solved"], &stats["round"]), (&1.into(), &Value::Null), "{stats}");
 }
 
 #[test]
