@@ -111,6 +111,14 @@ impl<'a> Bench<'a> {
         self.harness.run_warm(changes, program, limit)
     }
 
+    /// Makes the runs that the checks will ask for, of a bug that has not been run yet.
+    pub(super) fn prepare(&self, changes: &Changes, plan: &Plan) -> Result<(), Error> {
+        let program = Program { script: &plan.script, parser: &self.parser };
+        let units: Vec<BTreeSet<RelPath>> =
+            changes.paths().map(|path| [path.clone()].into()).collect();
+        self.harness.prepare(changes, &units, program)
+    }
+
     /// The repeats that the checks will ask for, while the bug is built: hiding it builds other things.
     pub(super) fn repeat(&self, changes: &Changes, plan: &Plan) -> Result<(), Error> {
         let program = Program { script: &plan.script, parser: &self.parser };

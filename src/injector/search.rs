@@ -259,6 +259,7 @@ impl<'a> Search<'a> {
             self.counts.broken += 1;
             return Ok(None);
         };
+        self.bench.prepare(&changes, &plan)?;
         let Some(Failing { tests: failing, log }) = self.failing(&plan, &changes)? else {
             self.counts.broken += 1;
             return Ok(None);
