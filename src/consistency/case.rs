@@ -145,22 +145,10 @@ impl<'a> Case<'a> {
 
     /// The runner's own script over the failing tests alone, where the artifact's is its own, too.
     fn script_of_failing(&self) -> Option<Vec<u8>> {
-        let runner = self.harness.runner();
-        if self.runs != Runs::Warm || self.artifact.test_parser != runner.parser() {
-            return None;
-        }
-        let chosen = runner.own_script(&self.artifact.test_script)?;
-        let file_of = |id: &TestId| {
-            let name = id.split_once("::")?.0;
-            chosen.files.iter().find(|path| path.as_str() == name).cloned()
-        };
-        let files: Option<BTreeSet<RelPath>> = self.failing.iter().map(file_of).collect();
-        let files: Vec<RelPath> = files?.into_iter().collect();
-        let mut excluded: BTreeSet<TestId> = chosen.excluded.iter().cloned().collect();
-        let others = self.seen.original.iter().map(|(id, _)| id);
-        excluded.extend(others.filter(|id| !self.failing.contains(*id)).cloned());
-        excluded.retain(|id| file_of(id).is_none_or(|file| files.contains(&file)));
-        Some(runner.script(&files, &excluded.into_iter().collect::<Vec<_>>()))
+        let fast = self.runs == Runs::Warm;
+        fast.then(|| {
+            self.harness.script_of_some(self.program(), &self.seen.original, &self.failing)
+        })?
     }
 
     /// The same of another script and parser.

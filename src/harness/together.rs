@@ -8,7 +8,7 @@ use super::{Error, Harness, How, Program, ScriptRun};
 use crate::runner::weave;
 use crate::syntax::Languages;
 use crate::tree::{Changes, RelPath};
-use crate::verdict::{Outcome, TestId};
+use crate::verdict::{Outcome, TestId, Verdicts};
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -30,8 +30,8 @@ pub(super) struct Together {
     states: Vec<Changes>,
     /// The tree that holds all of them.
     woven: Changes,
-    /// The script by which it says what the original says.
-    script: Vec<u8>,
+    /// The test files by which it says what the original says.
+    files: BTreeSet<RelPath>,
 }
 
 /// What is to be laid out for a run, and which of the states there it is to be, if there are several.
@@ -42,8 +42,8 @@ pub(super) struct Laid {
 
 impl Together {
     /// How base + `changes` is had of this build: a state, and on top of it files that are not woven.
-    fn laid(&self, changes: &Changes, script: &[u8]) -> Option<Laid> {
-        if self.script != script {
+    fn laid(&self, changes: &Changes, files: &[RelPath]) -> Option<Laid> {
+        if !files.iter().all(|file| self.files.contains(file)) {
             return None;
         }
         let of_bug = |path: &RelPath| self.paths.contains(path);
@@ -76,10 +76,10 @@ impl Known {
         self.all.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How these changes are had for this script: of a build that holds them, if there is one.
-    pub(super) fn laid(&self, changes: &Changes, script: &[u8]) -> Laid {
+    /// How these changes are had for these test files: of a build that holds them, if there is one.
+    pub(super) fn laid(&self, changes: &Changes, files: &[RelPath]) -> Laid {
         let all = self.all();
-        let laid = all.iter().rev().find_map(|together| together.laid(changes, script));
+        let laid = all.iter().rev().find_map(|together| together.laid(changes, files));
         laid.unwrap_or_else(|| Laid { changes: changes.clone(), state: None })
     }
 
@@ -107,8 +107,8 @@ impl Harness {
         program: Program<'_>,
     ) -> Result<(), Error> {
         let bug = bug.against(&*self.base);
-        let ours = self.runner.own_script(program.script).is_some();
-        if !self.runner.builds() || self.is_plain() || !ours || self.remembers(&bug, program) {
+        let Some(chosen) = self.runner.own_script(program.script) else { return Ok(()) };
+        if !self.runner.builds() || self.is_plain() || self.remembers(&bug, program) {
             return Ok(());
         }
         // The bug's run is to be the first of a bug in its place.
@@ -116,7 +116,7 @@ impl Harness {
         let original = self.run_warm(&Changes::new(), program, None)?;
         // Of a bug in one file there is no other state than the original.
         let states = states(&bug, units);
-        let woven = if units.len() > 1 { self.woven(&states, program.script) } else { None };
+        let woven = if units.len() > 1 { self.woven(&states, chosen.files) } else { None };
         let mut together = woven.map(Arc::new);
         if let Some(tried) = &together
             && !self.is_vouched_for(tried, &original, program)?
@@ -130,15 +130,43 @@ impl Harness {
         });
         let run = self.run_warm(&bug, program, None)?;
         let (Ok(before), Ok(after)) = (&original.verdicts, &run.verdicts) else { return Ok(()) };
-        let fails = |id: &TestId| before.of(id) == Outcome::Passed;
-        if !after.failing().iter().any(fails) {
+        let passed = |id: &TestId| before.of(id) == Outcome::Passed;
+        let failing: BTreeSet<TestId> = after.failing().into_iter().filter(passed).collect();
+        if failing.is_empty() {
             return Ok(());
         }
         self.repeat_early(&bug, program)?;
+        let script = self.script_of_some(program, before, &failing);
+        let some = Program { script: script.as_deref().unwrap_or(program.script), ..program };
         for state in together.iter().flat_map(|together| &together.states[1..]) {
-            self.run_warm(state, program, None)?;
+            self.run_warm(state, some, None)?;
         }
         Ok(())
+    }
+
+    /// The runner's own script over some tests of a script of its own, of which `all` said so on the original.
+    /// Other test files are not built.
+    pub fn script_of_some(
+        &self,
+        program: Program<'_>,
+        all: &Verdicts,
+        some: &BTreeSet<TestId>,
+    ) -> Option<Vec<u8>> {
+        if self.is_plain() || program.parser != self.runner.parser() {
+            return None;
+        }
+        let chosen = self.runner.own_script(program.script)?;
+        let file_of = |id: &TestId| {
+            let name = id.split_once("::")?.0;
+            chosen.files.iter().find(|path| path.as_str() == name).cloned()
+        };
+        let files: Option<BTreeSet<RelPath>> = some.iter().map(file_of).collect();
+        let files: Vec<RelPath> = files?.into_iter().collect();
+        let mut excluded: BTreeSet<TestId> = chosen.excluded.iter().cloned().collect();
+        let others = all.iter().map(|(id, _)| id);
+        excluded.extend(others.filter(|id| !some.contains(*id)).cloned());
+        excluded.retain(|id| file_of(id).is_none_or(|file| files.contains(&file)));
+        Some(self.runner.script(&files, &excluded.into_iter().collect::<Vec<_>>()))
     }
 
     /// Whether the build, told to be the original, says what that says. It serves from then on.
@@ -161,7 +189,7 @@ impl Harness {
     }
 
     /// One tree of these states, the first of which is the bug; `None` where it cannot be.
-    fn woven(&self, states: &[Changes], script: &[u8]) -> Option<Together> {
+    fn woven(&self, states: &[Changes], files: Vec<RelPath>) -> Option<Together> {
         let switch = self.runner.switch()?;
         let allowed = || !self.runner.runs_while_building() && self.runner.may_weave(&*self.base);
         if !*self.together.allowed.get_or_init(allowed) {
@@ -177,7 +205,7 @@ impl Harness {
             paths: states.first()?.paths().cloned().collect(),
             states: changed,
             woven: self.runner.woven_tree(&*self.base, &versions.woven)?,
-            script: script.to_vec(),
+            files: files.into_iter().collect(),
         })
     }
 }

@@ -74,7 +74,9 @@ impl Harness {
         hash_seed: u32,
         limit: Duration,
     ) -> Result<Option<ScriptRun>, Error> {
-        self.run_laid(&self.together.laid(changes, program.script), program, hash_seed, limit)
+        let Some(chosen) = self.runner.own_script(program.script) else { return Ok(None) };
+        let laid = self.together.laid(changes, &chosen.files);
+        self.run_laid(&laid, program, hash_seed, limit)
     }
 
     /// The same of one state of what is laid out.

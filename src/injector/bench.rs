@@ -125,6 +125,24 @@ impl<'a> Bench<'a> {
         self.harness.repeat_early(changes, program)
     }
 
+    /// What some of the plan's tests say, or all of them where that is known.
+    pub(super) fn run_some(
+        &self,
+        changes: &Changes,
+        plan: &Plan,
+        some: &BTreeSet<TestId>,
+    ) -> Result<ScriptRun, Error> {
+        let program = Program { script: &plan.script, parser: &self.parser };
+        if self.harness.remembers(changes, program) {
+            return self.run(changes, plan);
+        }
+        let passing = plan.passing.iter().map(|id| (id.clone(), Outcome::Passed)).collect();
+        match self.harness.script_of_some(program, &passing, some) {
+            Some(script) => self.run(changes, &Plan { script, ..plan.clone() }),
+            None => self.run(changes, plan),
+        }
+    }
+
     fn patience(&self, plan: &Plan) -> Option<Duration> {
         patience(&self.baseline, &plan.passing, plan.test_files.len(), self.test_files.len())
     }

@@ -201,6 +201,8 @@ pub struct Switch {
     pub(super) program: String,
     /// A file beside it that is appended to the root of every crate with versions.
     pub(super) support: String,
+    /// The same without what notes execution.
+    pub(super) states: String,
     /// Before the versions of a function's body, before each of them, before the body itself, after it.
     pub begin: String,
     pub version: String,

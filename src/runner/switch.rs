@@ -14,7 +14,8 @@ use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-pub use super::spec::{Switch, Unless};
+pub use super::spec::Switch;
+use super::spec::Unless;
 
 /// Text of a file, and the group it goes with, if it can be left out.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -126,8 +127,8 @@ impl Runner {
     /// The tree with everything woven in, to be laid over `tree`; `None` where a file is in no package.
     pub fn woven_tree(&self, tree: &dyn Tree, woven: &Woven) -> Option<Changes> {
         let switch = self.switch()?;
-        let support = embedded::file(self.0.spec.folder(), &switch.support).replace("@PROBES@", "0");
-        let files = self.with_support(tree, woven, &support)?;
+        let support = embedded::file(self.0.spec.folder(), &switch.states);
+        let files = self.with_support(tree, woven, support)?;
         let whole = |(path, pieces): (RelPath, Vec<Piece>)| {
             let bytes: Vec<u8> = pieces.into_iter().flat_map(|piece| piece.text).collect();
             let before = tree.read(&path)?;
