@@ -3,8 +3,8 @@
 //!
 //! One warm verdict alone accepts no bug: those of other processes, which were started with other hash seeds,
 //! must agree with it, and one bug in so many is audited by plain runs. Where a run only finds built what it
-//! would build itself, the first verdict must be of the first run in its place, as a plain run is. Whatever
-//! keeps a warm run from being made leads to a plain one.
+//! would build itself, the first verdict must be of the first bug in its place, as a plain run's is, or of a build
+//! that was vouched for (`together`). Whatever keeps a warm run from being made leads to a plain one.
 
 use super::script::{LOG, Raw};
 use super::together::Laid;
