@@ -135,6 +135,14 @@ fn measure(repo: &Path, scratch: &Path, bugs: usize, files: usize) -> anyhow::Re
             );
         }
     }
+    let (one, other) = (harness.spent(), other.spent());
+    println!(
+        "states in one build: {} of {} bugs that were not known, and {} of {} alone",
+        one.together,
+        one.together + one.apart,
+        other.together,
+        other.together + other.apart
+    );
     Ok(())
 }
 

@@ -3,6 +3,9 @@
 //! suite. A test that passes in the whole suite and fails among the chosen files, both on the original, hangs
 //! on its neighbours: no bug's script holds it, and it is left out here, too.
 //!
+//! Where code is built, also half as many bugs of two edits in two files each: the bug, and the bug less one
+//! file, of the build that holds all of them, beside plain runs of the same script.
+//!
 //! `cargo bench --bench verdicts -- REPO [EDITS] [SEED]`, e.g.
 //! `VIRTUAL_ENV=/path/to/venv cargo bench --bench verdicts -- boltons-26.2.0 25`. Ends with 1 where they
 //! differ.
@@ -94,6 +97,69 @@ fn compare(repo: &Path, scratch: &Path, edits: u64, seed: u64) -> anyhow::Result
         spent.runs,
         fast.as_secs_f64(),
         plain.as_secs_f64()
+    );
+    let in_one = in_one_build(&harness, &singles, &order, edits / 2, &mut dice)?;
+    Ok(differing + in_one)
+}
+
+/// How many states of bugs that share a build are told differently.
+fn in_one_build(
+    harness: &Harness,
+    singles: &Singles,
+    order: &[usize],
+    bugs: u64,
+    dice: &mut Dice,
+) -> anyhow::Result<usize> {
+    if harness.switch().is_none() {
+        return Ok(0);
+    }
+    let (mut made, mut tries, mut states, mut noticed, mut differing) = (0, 0, 0, 0, 0);
+    while made < bugs && tries < 1000 {
+        tries += 1;
+        let pair = [dice.below(order.len()), dice.below(order.len())];
+        let [one, other] = pair.map(|at| singles.open(harness, order[at]));
+        let (one, other) = (one?, other?);
+        if one.path() == other.path() {
+            continue;
+        }
+        let (Some((at, first)), Some((place, second))) = (draw(&one, dice), draw(&other, dice))
+        else {
+            continue;
+        };
+        let mut files = one.told_by(at);
+        files.extend(other.told_by(place));
+        if files.is_empty() {
+            continue;
+        }
+        let (script, parser) = program(harness, &files.into_iter().collect::<Vec<_>>())?;
+        let program = Program { script: &script, parser: &parser };
+        let bug = first.then(&second);
+        let units: Vec<BTreeSet<RelPath>> = bug.paths().map(|path| [path.clone()].into()).collect();
+        let before = harness.spent().together;
+        harness.prepare(&bug, &units, program)?;
+        if harness.spent().together == before {
+            continue;
+        }
+        made += 1;
+        for state in [&bug, &first, &second] {
+            let kept = harness.run_warm(state, program, None)?.verdicts;
+            let plain = harness.run(state, program, How::CHECK, true)?.verdicts;
+            states += 1;
+            noticed += usize::from(plain.as_ref().is_ok_and(|said| !said.failing().is_empty()));
+            if kept != plain {
+                differing += 1;
+                println!(
+                    "DIFFERENCE in one build: {} and {}",
+                    one.describe(at),
+                    other.describe(place)
+                );
+            }
+        }
+    }
+    println!(
+        "{made} bugs in one build each, {} not: of {states} states, {noticed} of them noticed, {differing} \
+         differences",
+        harness.spent().apart
     );
     Ok(differing)
 }

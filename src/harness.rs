@@ -12,6 +12,7 @@ mod room;
 mod script;
 mod slots;
 mod statuses;
+mod together;
 mod trust;
 mod warm;
 
@@ -46,6 +47,7 @@ pub struct Harness {
     caches: caches::Caches,
     memo: memo::Memo,
     warm: warm::Warm,
+    together: together::Known,
     /// Repeats of warm runs, made while what they need was built, by the memo's key.
     repeats: Mutex<BTreeMap<String, [ScriptRun; 2]>>,
     slots: slots::Slots,
@@ -71,6 +73,9 @@ pub struct Spent {
     /// Runs of scripts, and those among them that were made in a process that was there already.
     pub runs: u64,
     pub warm: u64,
+    /// Bugs whose states shared a build, and those of which each was built.
+    pub together: u64,
+    pub apart: u64,
     /// Wall time of the scripts' own processes; that of runs beside each other is added up.
     pub testing: Duration,
 }
@@ -197,7 +202,7 @@ pub struct ScriptRun {
     pub wall: Duration,
     /// User and system time of script and parser.
     pub cpu: Duration,
-    /// Nothing ran in its place before it.
+    /// No run of another tree than the original was made in its place before it.
     pub first: bool,
 }
 
@@ -241,6 +246,7 @@ impl Harness {
             caches,
             memo: memo::Memo::default(),
             warm: warm::Warm::default(),
+            together: together::Known::default(),
             repeats: Mutex::default(),
             slots: slots::Slots::new(parallel),
             empty,
@@ -373,10 +379,14 @@ impl Harness {
     /// for them: right after [`run_warm`](Self::run_warm), where that was the first in its place.
     pub fn repeat_early(&self, changes: &Changes, program: Program<'_>) -> Result<(), Error> {
         let changes = changes.against(&*self.base);
+        let key = memo::key(&changes, program, How::CHECK);
+        let known = || {
+            self.repeats.lock().unwrap_or_else(PoisonError::into_inner).contains_key(&key)
+        };
         if self.runner.builds()
+            && !known()
             && let Some(runs) = self.repeat_warm(&changes, program, [0; 2], self.time_limit())?
         {
-            let key = memo::key(&changes, program, How::CHECK);
             self.repeats.lock().unwrap_or_else(PoisonError::into_inner).insert(key, runs);
         }
         Ok(())

@@ -109,14 +109,23 @@ impl<'a> Case<'a> {
         Ok((patch, below.then(&changes)))
     }
 
+    /// Makes the runs of the bug that other checks will ask for, where fast ways serve and these runs need a
+    /// build.
+    pub(super) fn prepare(&self) -> Result<(), Error> {
+        if self.runs != Runs::Warm || self.artifact.test_parser != self.harness.runner().parser() {
+            return Ok(());
+        }
+        self.harness.prepare(&self.bug, &self.units, self.program())
+    }
+
     /// What the artifact's script and parser say of base + `changes`: asked before, or in a warm process,
     /// where that may be and is possible.
     pub(super) fn run(&mut self, changes: &Changes) -> Result<Result<Verdicts, NoVerdict>, Error> {
         self.run_of(changes, self.program())
     }
 
-    /// What they say of the bug's failing tests. Where fast ways serve, no others run, unless all were asked
-    /// before or it takes a build, which is dearer than tests.
+    /// What they say of the bug's failing tests. Where fast ways serve, no others are built and run, unless all
+    /// were asked before.
     pub(super) fn run_failing(
         &mut self,
         changes: &Changes,
@@ -136,23 +145,10 @@ impl<'a> Case<'a> {
 
     /// The runner's own script over the failing tests alone, where the artifact's is its own, too.
     fn script_of_failing(&self) -> Option<Vec<u8>> {
-        let runner = self.harness.runner();
-        let fast = self.runs == Runs::Warm && !runner.builds();
-        if !fast || self.artifact.test_parser != runner.parser() {
-            return None;
-        }
-        let chosen = runner.own_script(&self.artifact.test_script)?;
-        let file_of = |id: &TestId| {
-            let name = id.split_once("::")?.0;
-            chosen.files.iter().find(|path| path.as_str() == name).cloned()
-        };
-        let files: Option<BTreeSet<RelPath>> = self.failing.iter().map(file_of).collect();
-        let files: Vec<RelPath> = files?.into_iter().collect();
-        let mut excluded: BTreeSet<TestId> = chosen.excluded.iter().cloned().collect();
-        let others = self.seen.original.iter().map(|(id, _)| id);
-        excluded.extend(others.filter(|id| !self.failing.contains(*id)).cloned());
-        excluded.retain(|id| file_of(id).is_none_or(|file| files.contains(&file)));
-        Some(runner.script(&files, &excluded.into_iter().collect::<Vec<_>>()))
+        let fast = self.runs == Runs::Warm;
+        fast.then(|| {
+            self.harness.script_of_some(self.program(), &self.seen.original, &self.failing)
+        })?
     }
 
     /// The same of another script and parser.

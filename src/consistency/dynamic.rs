@@ -13,6 +13,7 @@ const WEAKENED: &str = "with bug and weakening";
 /// On the original, the parser turns the script's log into a map from ids to known statuses
 /// (paper, check 2).
 pub(super) fn parser(case: &mut Case<'_>) -> Result<Finding, Error> {
+    case.prepare()?;
     Ok(match case.run(&Changes::new())? {
         Ok(verdicts) => {
             let detail = format!("{} tests reported on the original", verdicts.len());

@@ -3,16 +3,17 @@
 //!
 //! One warm verdict alone accepts no bug: those of other processes, which were started with other hash seeds,
 //! must agree with it, and one bug in so many is audited by plain runs. Where a run only finds built what it
-//! would build itself, the first verdict must be of the first run in its place, as a plain run is. Whatever
-//! keeps a warm run from being made leads to a plain one.
+//! would build itself, the first verdict must be of the first bug in its place, as a plain run's is, or of a build
+//! that was vouched for (`together`). Whatever keeps a warm run from being made leads to a plain one.
 
 use super::script::{LOG, Raw};
+use super::together::Laid;
 use super::{Error, Harness, How, NoVerdict, Program, ScriptRun};
 use crate::runner::{Chosen, Served, Server};
 use crate::sandbox::{Cancel, Conversation, Reply};
 use crate::tree::Changes;
 use crate::verdict::{Outcome, Verdicts};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -45,6 +46,8 @@ struct Process {
     hash_seed: u32,
     born: Instant,
     runs: u32,
+    /// Digests of what was laid out in its place, the original's left out.
+    trees: BTreeSet<String>,
     /// What its replies told; the first part of it nobody has been charged for yet.
     told: Duration,
     uncharged: Duration,
@@ -71,16 +74,30 @@ impl Harness {
         hash_seed: u32,
         limit: Duration,
     ) -> Result<Option<ScriptRun>, Error> {
-        // The caches hold the original built: a place where a bug was built would build it again, and
-        // the bug once more after that.
-        if self.is_plain() || (changes.is_empty() && self.runner.builds()) {
+        let Some(chosen) = self.runner.own_script(program.script) else { return Ok(None) };
+        let laid = self.together.laid(changes, &chosen.files);
+        self.run_laid(&laid, program, hash_seed, limit)
+    }
+
+    /// The same of one state of what is laid out.
+    pub(super) fn run_laid(
+        &self,
+        laid: &Laid,
+        program: Program<'_>,
+        hash_seed: u32,
+        limit: Duration,
+    ) -> Result<Option<ScriptRun>, Error> {
+        if self.is_plain() {
             return Ok(None);
         }
-        let Some(chosen) = self.chosen(changes, program) else { return Ok(None) };
-        let Some(mut process) = self.process(hash_seed)? else { return Ok(None) };
+        let Some(chosen) = self.chosen(&laid.changes, program) else { return Ok(None) };
+        // The caches hold the original built: a place where a bug was built would build it again, and
+        // the bug once more after that.
+        let clean = laid.changes.is_empty() && self.runner.builds();
+        let Some(mut process) = self.process(hash_seed, clean)? else { return Ok(None) };
         let slot = self.slots.take();
         let started = Instant::now();
-        let served = self.serve(&mut process, changes, &chosen, limit);
+        let served = self.serve(&mut process, laid, &chosen, limit);
         let wall = started.elapsed();
         drop(slot);
         if self.cancel.is_cancelled() {
@@ -101,7 +118,7 @@ impl Harness {
             spent.testing += wall;
         });
         let cpu = served.cpu + std::mem::take(&mut process.uncharged);
-        let first = process.runs == 1;
+        let first = process.is_of_one_tree();
         self.warm.back(process, &served.dirty);
         let problem = if served.timed_out {
             Some(NoVerdict::TimedOut(limit.as_secs()))
@@ -142,11 +159,14 @@ impl Harness {
     fn serve(
         &self,
         process: &mut Process,
-        changes: &Changes,
+        Laid { changes, state }: &Laid,
         chosen: &Chosen,
         limit: Duration,
     ) -> Result<(Vec<u8>, Served), Failure> {
-        let request = self.runner.server_request(changes, chosen, limit);
+        if !changes.is_empty() {
+            process.trees.insert(changes.digest());
+        }
+        let request = self.runner.server_request(changes, chosen, *state, limit);
         let reply = process.ask(&request, limit + SLACK, &self.cancel)?;
         let mut served = self.runner.read_served(&reply).ok_or_else(|| Failure::of(&NO_REPLY))?;
         process.told += served.cpu;
@@ -177,10 +197,11 @@ impl Harness {
         self.runner.own_script(program.script)
     }
 
-    /// A process that is free, or a new one. `None`: none is to be had now.
-    fn process(&self, hash_seed: u32) -> Result<Option<Process>, Error> {
+    /// A process that is free, or a new one; `clean`: in which the original alone was run. `None`: none is to be
+    /// had now.
+    fn process(&self, hash_seed: u32, clean: bool) -> Result<Option<Process>, Error> {
         let Some(program) = self.runner.server() else { return Ok(None) };
-        match self.warm.take(hash_seed) {
+        match self.warm.take(hash_seed, clean) {
             Place::None => Ok(None),
             Place::Process(process) => Ok(Some(*process)),
             Place::Free => match self.start(program, hash_seed) {
@@ -207,6 +228,7 @@ impl Harness {
             hash_seed,
             born: Instant::now(),
             runs: 0,
+            trees: BTreeSet::new(),
             told: Duration::ZERO,
             uncharged: Duration::ZERO,
         };
@@ -234,6 +256,10 @@ impl Failure {
 }
 
 impl Process {
+    fn is_of_one_tree(&self) -> bool {
+        self.trees.len() <= 1
+    }
+
     fn is_old(&self) -> bool {
         self.runs >= RUNS || self.born.elapsed() >= AGE
     }
@@ -265,7 +291,7 @@ impl Warm {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn take(&self, hash_seed: u32) -> Place {
+    fn take(&self, hash_seed: u32, clean: bool) -> Place {
         let mut state = self.state();
         if state.failures >= TRIES || state.soiled >= TRIES {
             return Place::None;
@@ -274,7 +300,10 @@ impl Warm {
         for process in &old {
             state.ended(process.hash_seed);
         }
-        let idle = state.idle.iter().rposition(|process| process.hash_seed == hash_seed);
+        let fits = |process: &Process| {
+            process.hash_seed == hash_seed && (!clean || process.trees.is_empty())
+        };
+        let idle = state.idle.iter().rposition(fits);
         let alive = state.alive.entry(hash_seed).or_default();
         let place = if let Some(at) = idle {
             Place::Process(Box::new(state.idle.remove(at)))

@@ -111,10 +111,36 @@ impl<'a> Bench<'a> {
         self.harness.run_warm(changes, program, limit)
     }
 
+    /// Makes the runs that the checks will ask for, of a bug that has not been run yet.
+    pub(super) fn prepare(&self, changes: &Changes, plan: &Plan) -> Result<(), Error> {
+        let program = Program { script: &plan.script, parser: &self.parser };
+        let units: Vec<BTreeSet<RelPath>> =
+            changes.paths().map(|path| [path.clone()].into()).collect();
+        self.harness.prepare(changes, &units, program)
+    }
+
     /// The repeats that the checks will ask for, while the bug is built: hiding it builds other things.
     pub(super) fn repeat(&self, changes: &Changes, plan: &Plan) -> Result<(), Error> {
         let program = Program { script: &plan.script, parser: &self.parser };
         self.harness.repeat_early(changes, program)
+    }
+
+    /// What some of the plan's tests say, or all of them where that is known.
+    pub(super) fn run_some(
+        &self,
+        changes: &Changes,
+        plan: &Plan,
+        some: &BTreeSet<TestId>,
+    ) -> Result<ScriptRun, Error> {
+        let program = Program { script: &plan.script, parser: &self.parser };
+        if self.harness.remembers(changes, program) {
+            return self.run(changes, plan);
+        }
+        let passing = plan.passing.iter().map(|id| (id.clone(), Outcome::Passed)).collect();
+        match self.harness.script_of_some(program, &passing, some) {
+            Some(script) => self.run(changes, &Plan { script, ..plan.clone() }),
+            None => self.run(changes, plan),
+        }
     }
 
     fn patience(&self, plan: &Plan) -> Option<Duration> {

@@ -259,6 +259,7 @@ impl<'a> Search<'a> {
             self.counts.broken += 1;
             return Ok(None);
         };
+        self.bench.prepare(&changes, &plan)?;
         let Some(Failing { tests: failing, log }) = self.failing(&plan, &changes)? else {
             self.counts.broken += 1;
             return Ok(None);
@@ -333,7 +334,8 @@ impl<'a> Search<'a> {
         for path in paths.iter().filter(|_| paths.len() > 1) {
             let mut restored = changes.clone();
             restored.restore(path);
-            let Ok(verdicts) = self.bench.run(&restored, plan)?.verdicts else { return Ok(false) };
+            let run = self.bench.run_some(&restored, plan, failing)?;
+            let Ok(verdicts) = run.verdicts else { return Ok(false) };
             if !failing.iter().any(|id| verdicts.of(id) == Outcome::Passed) {
                 return Ok(false);
             }

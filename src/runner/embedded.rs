@@ -64,6 +64,7 @@ embed![
     "rust/runners/server.py",
     "rust/runners/switch.py",
     "rust/runners/switch.rs",
+    "rust/runners/states.rs",
     "rust/runners/watch.py",
     "rust/runners/watch.rs",
 ];

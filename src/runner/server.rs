@@ -73,7 +73,14 @@ impl Runner {
     }
 
     /// Asks the server to run tests on the tree with `changes` laid over it. One line, without its end.
-    pub fn server_request(&self, changes: &Changes, chosen: &Chosen, limit: Duration) -> Vec<u8> {
+    /// `state`: which of the versions that are woven into the tree.
+    pub fn server_request(
+        &self,
+        changes: &Changes,
+        chosen: &Chosen,
+        state: Option<usize>,
+        limit: Duration,
+    ) -> Vec<u8> {
         let content: BTreeMap<&str, Option<String>> = changes
             .iter()
             .map(|(path, file)| {
@@ -97,6 +104,7 @@ impl Runner {
         if self.builds() {
             let script = self.script(&chosen.files, &chosen.excluded);
             request["script"] = BASE64_STANDARD.encode(script).into();
+            request["state"] = state.map(|state| state.to_string()).into();
         }
         request.to_string().into_bytes()
     }

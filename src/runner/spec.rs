@@ -201,6 +201,8 @@ pub struct Switch {
     pub(super) program: String,
     /// A file beside it that is appended to the root of every crate with versions.
     pub(super) support: String,
+    /// The same without what notes execution.
+    pub(super) states: String,
     /// Before the versions of a function's body, before each of them, before the body itself, after it.
     pub begin: String,
     pub version: String,
@@ -212,8 +214,24 @@ pub struct Switch {
     pub close: String,
     /// A function whose head holds one of these runs at build time, too, and cannot choose.
     pub never: Vec<String>,
+    /// Where verdicts are not told by versions.
+    pub unless: Unless,
     /// How calls are noted; `None` where they cannot be.
     pub notes: Option<Notes>,
+}
+
+/// What keeps a version from standing for a tree of its own. A lint that is an error in a level's
+/// parentheses, or anywhere in a file with the quoted level, counts.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Unless {
+    pub(super) files: Globs,
+    /// Levels at which a lint is an error.
+    pub(super) levels: Vec<String>,
+    /// What names lints that look at which items are used: those of one version are, by the others.
+    pub(super) lints: Vec<String>,
+    /// Takes the version's number from a test's processes, or makes errors of warnings.
+    pub(super) words: Vec<String>,
 }
 
 /// How calls of a function are noted around its body. `@F@` stands for a number, `@NAME@` for its name,

@@ -6,7 +6,7 @@
 
 use super::instrument::Instrument;
 use super::{NoReport, Runner, embedded};
-use crate::tree::{RelPath, Tree};
+use crate::tree::{Changes, File, RelPath, Tree};
 use crate::verdict::TestId;
 use base64::Engine as _;
 use serde::Deserialize;
@@ -15,6 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 pub use super::spec::Switch;
+use super::spec::Unless;
 
 /// Text of a file, and the group it goes with, if it can be left out.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -123,15 +124,39 @@ impl Runner {
         Some(self.assembled(&switch.program, vec![(&switch.program, program.into())], &request))
     }
 
-    /// The woven files, with the support at the roots of their crates, what is to be built, and the tests.
-    pub(super) fn woven_request(
+    /// The tree with everything woven in, to be laid over `tree`; `None` where a file is in no package.
+    pub fn woven_tree(&self, tree: &dyn Tree, woven: &Woven) -> Option<Changes> {
+        let switch = self.switch()?;
+        let support = embedded::file(self.0.spec.folder(), &switch.states);
+        let files = self.with_support(tree, woven, support)?;
+        let whole = |(path, pieces): (RelPath, Vec<Piece>)| {
+            let bytes: Vec<u8> = pieces.into_iter().flat_map(|piece| piece.text).collect();
+            let before = tree.read(&path)?;
+            Some((path, Some(File { bytes: bytes.into(), ..before })))
+        };
+        files.into_iter().map(whole).collect()
+    }
+
+    /// Whether what compiles woven compiles by itself, and every process of a test knows which version it is
+    /// to take. What a version no longer uses stays used by the others: where that would be an error,
+    /// nothing is told by weaving.
+    pub fn may_weave(&self, tree: &dyn Tree) -> bool {
+        let Some(switch) = self.switch() else { return false };
+        let told = |path: &&RelPath| switch.unless.files.hit(path.as_str());
+        tree.paths().iter().filter(told).all(|path| {
+            let file = tree.read(path);
+            let text = file.map(|file| String::from_utf8_lossy(&file.bytes).into_owned());
+            text.is_none_or(|text| !keeps_apart(&switch.unless, &text))
+        })
+    }
+
+    /// The woven files, with the support at the roots of their crates.
+    fn with_support(
         &self,
         tree: &dyn Tree,
         woven: &Woven,
         support: &str,
-        tests: &[TestId],
-        each: Duration,
-    ) -> Option<serde_json::Value> {
+    ) -> Option<BTreeMap<RelPath, Vec<Piece>>> {
         let mut files = woven.files.clone();
         let mut roots = BTreeSet::new();
         for path in woven.files.keys() {
@@ -148,6 +173,19 @@ impl Runner {
             });
             pieces.push(Piece { group: None, text: support.into() });
         }
+        Some(files)
+    }
+
+    /// The woven files, with the support at the roots of their crates, what is to be built, and the tests.
+    pub(super) fn woven_request(
+        &self,
+        tree: &dyn Tree,
+        woven: &Woven,
+        support: &str,
+        tests: &[TestId],
+        each: Duration,
+    ) -> Option<serde_json::Value> {
+        let files = self.with_support(tree, woven, support)?;
         let encode = |piece: &Piece| {
             json!([piece.group, base64::prelude::BASE64_STANDARD.encode(&piece.text)])
         };
@@ -191,5 +229,42 @@ impl Runner {
         let Beside { seconds, left_out } = serde_json::from_slice(output)
             .map_err(|error| NoReport::Unreadable(error.to_string()))?;
         Ok(Some(Probed { lines, seconds, left_out }))
+    }
+}
+
+/// Whether a file says that versions cannot stand for trees.
+fn keeps_apart(unless: &Unless, text: &str) -> bool {
+    let names_lint = |text: &str| unless.lints.iter().any(|lint| text.contains(lint.as_str()));
+    unless.words.iter().any(|word| text.contains(word.as_str()))
+        || unless.levels.iter().any(|level| {
+            let opening = format!("{level}(");
+            let mut lists = text.split(opening.as_str()).skip(1);
+            lists.any(|list| names_lint(list.split(')').next().unwrap_or_default()))
+                || text.contains(&format!("\"{level}\"")) && names_lint(text)
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expect: bool) {
+        let mut specs = embedded::specs().into_iter();
+        let spec = specs.find(|spec| spec.name == "cargo-test").unwrap();
+        assert_eq!(keeps_apart(&spec.switch.unwrap().unless, text), expect, "{text:?}");
+    }
+
+    #[test]
+    fn lints_of_what_is_used_and_processes_without_the_number_keep_versions_apart() {
+        check("#![deny(unsafe_op_in_unsafe_fn)]\n#![allow(dead_code, unused_imports)]", false);
+        check("#![forbid(unsafe_code)]\n#[deny(\n    missing_docs,\n)]", false);
+        check("#![deny(missing_docs, warnings)]", true);
+        check("#![cfg_attr(test, deny(\n    unused_imports\n))]", true);
+        check("#![deny(rust_2018_idioms)]", true);
+        check("[lints.rust.dead_code]\nlevel = \"deny\"", true);
+        check("[lints.clippy]\nall = \"deny\"", false);
+        check("[build]\nrustflags = [\"-Dwarnings\"]", true);
+        check("Command::new(bin).env_clear().status()", true);
     }
 }

@@ -51,6 +51,7 @@ mod store;
 mod support;
 mod tidy;
 mod tiers;
+mod together;
 mod unnoticed;
 mod untouched;
 mod warm;

@@ -5,20 +5,28 @@
 set -u
 dir=$(mktemp -d) || exit 2
 trap 'rm -rf "$dir"' EXIT
-root=$(pwd -P)
+cd -P . || exit 2
+root=$PWD
 unset RUST_TEST_NOCAPTURE RUST_TEST_SHUFFLE RUST_TEST_SHUFFLE_SEED
 export CARGO_TERM_COLOR=never RUST_BACKTRACE="${RUST_BACKTRACE:-0}"
-: >"$dir/output" >"$dir/built" >"$dir/report"
+: >"$dir/output"
+built=() report=() missing=()
 
 # Whatever cargo and the tests print stands behind "| ", so that it cannot be taken for a report.
+# Bash does by itself what it can: a process more costs as much as a test.
 show() {
-    if [ "$(wc -c <"$dir/output")" -le 400000 ]; then
-        cat "$dir/output"
+    local LC_ALL=C text='' lines=()
+    IFS= read -r -N 400001 text <"$dir/output"
+    if [ ${#text} -le 400000 ]; then
+        mapfile -t lines <"$dir/output"
+        if [ ${#lines[@]} -gt 0 ]; then printf '| %s\n' "${lines[@]}"; fi
     else
-        head -c 200000 "$dir/output"
-        printf '\n(output left out)\n'
-        tail -c 200000 "$dir/output"
-    fi | LC_ALL=C sed 's/^/| /'
+        {
+            head -c 200000 "$dir/output"
+            printf '\n(output left out)\n'
+            tail -c 200000 "$dir/output"
+        } | sed 's/^/| /'
+    fi
     printf '\n'
 }
 trap 'show; exit 143' TERM
@@ -26,7 +34,7 @@ trap 'show; exit 143' TERM
 # build PACKAGE-DIRECTORY NAME FILE ..: compiles the test binaries of the files that exist; one that does
 # not compile stops no other.
 build() {
-    local targets=()
+    local targets=() lines=() line
     cd "$root/$1" || return
     shift
     while [ $# -gt 0 ]; do
@@ -36,7 +44,10 @@ build() {
     if [ ${#targets[@]} -eq 0 ]; then cd "$root" || return; return; fi
     cargo test --no-run --no-fail-fast --message-format=json-render-diagnostics "${targets[@]}" \
         >"$dir/messages" 2>>"$dir/output" </dev/null
-    grep -F '"executable":"/' "$dir/messages" | grep -F '"kind":["test"]' >>"$dir/built"
+    mapfile -t lines <"$dir/messages"
+    for line in "${lines[@]}"; do
+        if [[ $line == *'"executable":"/'* && $line == *'"kind":["test"]'* ]]; then built+=("$line"); fi
+    done
     cd "$root" || return
 }
 
@@ -45,47 +56,49 @@ run() {
     local file=$2 binary='' line
     cd "$root/$1" || return
     shift 2
-    while IFS= read -r line; do
+    for line in "${built[@]}"; do
         case $line in
             *"\"src_path\":\"$root/$file\""*) line=${line#*'"executable":"'} binary=${line%%'"'*} ;;
         esac
-    done <"$dir/built"
+    done
     if [ -n "$binary" ]; then
-        printf 'file %s\n' "$file" >>"$dir/report"
+        report+=("file $file")
         examine "$binary" "$@"
     elif [ -f "$root/$file" ]; then
-        printf 'broken %s\n' "$file" >>"$dir/report"
+        report+=("broken $file")
     fi
     cd "$root" || return
 }
 
 # What a test binary listed and said, to the report; the listed tests without a whole status line to missing.
+# What it said counts only if it ended with this status as its lines say: a status proves no pass, but it can
+# contradict one.
 sort_out() {
-    local LC_ALL=C line name
+    local LC_ALL=C line name failed='' listed=() lines=() said=()
+    local -A seen=()
     local status='^test (.*) \.\.\. (ok|FAILED|ignored(, .*)?)$' kind='^(.*) - (should panic|compile fail|compile)$'
-    while IFS= read -r line; do
+    mapfile -t lines <"$dir/listed"
+    for line in "${lines[@]}"; do
         name=${line%: test}
-        [ "$name" != "$line" ] || continue
-        printf '%s\n' "$name" >&3
-        printf 'list %s\n' "$name" >&4
-    done <"$dir/listed" 3>"$dir/list" 4>>"$dir/report"
-    while IFS= read -r line; do
+        if [ "$name" != "$line" ]; then listed+=("$name") report+=("list $name"); fi
+    done
+    mapfile -t lines <"$dir/said"
+    printf '%s\n' "${lines[@]}" >>"$dir/output"
+    for line in "${lines[@]}"; do
         [[ $line =~ $status ]] || continue
         name=${BASH_REMATCH[1]}
-        [[ $name =~ $kind ]] && name=${BASH_REMATCH[1]}
-        printf '%s\n' "$name" >&3
-        printf 'line %s\n' "$line" >&4
-    done <"$dir/said" 3>"$dir/done" 4>>"$dir/report"
-    grep -vxFf "$dir/done" "$dir/list" >"$dir/missing"
-}
-
-# Whether a test binary ended as its lines say: a status proves no pass, but it can contradict one.
-ended_as_said() {
-    case $1 in
-        0) ! grep -aq '^test .* \.\.\. FAILED$' "$dir/said" ;;
-        101) grep -aq '^test .* \.\.\. FAILED$' "$dir/said" ;;
-        *) false ;;
+        if [ "${BASH_REMATCH[2]}" = FAILED ]; then failed=yes; fi
+        if [[ $name =~ $kind ]]; then name=${BASH_REMATCH[1]}; fi
+        seen["x$name"]=yes said+=("line $line")
+    done
+    case $1$failed in
+        0 | 101yes) report+=("${said[@]}") ;;
+        *) seen=() ;;
     esac
+    missing=()
+    for name in "${listed[@]}"; do
+        if [ -z "${seen["x$name"]:-}" ]; then missing+=("$name"); fi
+    done
 }
 
 # The binary's own list says which tests there are. A test without a whole status line (other output stands
@@ -96,12 +109,8 @@ examine() {
     export CARGO_MANIFEST_DIR=$PWD
     "$binary" --list --format terse --exact "$@" >"$dir/listed" 2>>"$dir/output" </dev/null
     "$binary" --color never --exact "$@" >"$dir/said" 2>>"$dir/output" </dev/null
-    status=$?
-    printf '\n' >>"$dir/said"
-    cat "$dir/said" >>"$dir/output"
-    ended_as_said "$status" || : >"$dir/said"
-    sort_out
-    while IFS= read -r name <&3; do
+    sort_out $?
+    for name in "${missing[@]}"; do
         "$binary" --color never --exact "$name" >"$dir/said" 2>&1 </dev/null
         status=$?
         cat "$dir/said" >>"$dir/output"
@@ -110,17 +119,17 @@ examine() {
         elif grep -aq '^test result: ok\. 0 passed; 0 failed; 1 ignored' "$dir/said"; then word=ignored
         else word=FAILED
         fi
-        printf 'line test %s ... %s\n' "$name" "$word" >>"$dir/report"
-    done 3<"$dir/missing"
+        report+=("line test $name ... $word")
+    done
 }
 
 @CALLS@
 
 show
-if [ ! -s "$dir/built" ]; then
+if [ ${#built[@]} -eq 0 ]; then
     printf -- '--- no report: cargo built no test binary ---\n'
     exit 1
 fi
 printf -- '--- report begin ---\n'
-cat "$dir/report"
+if [ ${#report[@]} -gt 0 ]; then printf '%s\n' "${report[@]}"; fi
 printf 'end\n--- report end ---\n'

@@ -31,6 +31,8 @@ class Tree:
         self.latest = 0
 
     def lay(self, changes, executable):
+        """Whether anything had to be written."""
+        written = False
         for path in set(changes) | set(self.original):
             if path not in self.original:
                 self.original[path] = self.read(path)
@@ -41,6 +43,8 @@ class Tree:
                 wanted = None if content is None else (binascii.a2b_base64(content), mode)
             if wanted != self.read(path):
                 self.put(path, wanted)
+                written = True
+        return written
 
     def read(self, path):
         folder = os.path.dirname(path)
@@ -128,7 +132,65 @@ def is_lock(path):
     return os.path.basename(path) == "Cargo.lock" and os.path.isfile(path) and not os.path.islink(path)
 
 
-def run_script(script, seconds):
+class Builds:
+    """What cargo said of each package's directory since files were last written: while none is, it says the
+    same again of these targets, or fewer, and is not asked."""
+
+    def __init__(self):
+        self.known = {}
+
+    def calls(self, script):
+        """The script's calls of cargo, in order: directory and targets."""
+        lines = [line.split() for line in script.decode("utf-8", "replace").splitlines()]
+        return [(line[1], line[2:]) for line in lines if line[:1] == ["build"] and len(line) > 2]
+
+    def prelude(self, script):
+        """What stands before the script, so that cargo is asked and its answer kept, or not asked."""
+        calls = self.calls(script)
+        known = [self.known.get(directory) for directory, _ in calls]
+        again = all(said and set(targets) <= set(said[0]) for said, (_, targets) in zip(known, calls))
+        for number, said in enumerate(known if again else []):
+            for name, text in zip(("said", "told"), said[1:]):
+                with open(os.path.join(HERE, "%s.%d" % (name, number)), "wb") as out:
+                    out.write(text)
+        return (AGAIN if again and calls else ASK).replace("@HERE@", HERE)
+
+    def keep(self, script, ended):
+        """After a run whose prelude asked cargo."""
+        self.known = {}
+        calls = self.calls(script) if ended else []
+        # Where a file is not there the script leaves its target out, and calls cargo less often.
+        if not all(os.path.isfile(path.strip("'")) for _, targets in calls for path in targets[1::2]):
+            return
+        for number, (directory, targets) in enumerate(calls):
+            try:
+                texts = []
+                for name in ("said", "told"):
+                    with open(os.path.join(HERE, "%s.%d" % (name, number)), "rb") as source:
+                        texts.append(source.read())
+            except OSError:
+                return
+            self.known[directory] = [targets] + texts
+
+
+TELL = """mapfile -t ssr_lines <"@HERE@/said.$ssr_call"
+    if [ ${#ssr_lines[@]} -gt 0 ]; then printf '%s\\n' "${ssr_lines[@]}"; fi
+    mapfile -t ssr_lines <"@HERE@/told.$ssr_call"
+    if [ ${#ssr_lines[@]} -gt 0 ]; then printf '%s\\n' "${ssr_lines[@]}" >&2; fi
+    ssr_call=$((ssr_call + 1))
+}
+"""
+ASK = """ssr_call=0
+cargo() {
+    command cargo "$@" >"@HERE@/said.$ssr_call" 2>"@HERE@/told.$ssr_call"
+    """ + TELL
+AGAIN = """ssr_call=0
+cargo() {
+    """ + TELL
+READ_WHOLE = 'eval "$(<"$0")"'
+
+
+def run_script(script, seconds, prelude, state):
     with open(SCRIPT, "wb") as out:
         out.write(script)
     os.chmod(SCRIPT, 0o755)
@@ -139,7 +201,8 @@ def run_script(script, seconds):
         for source, descriptor in ((nothing, 0), (output, 1), (output, 2)):
             os.dup2(source, descriptor)
         os.closerange(3, 64)
-        os.execvp("bash", ["bash", SCRIPT])
+        env = dict(os.environ) if state is None else dict(os.environ, SSR_SWITCH=state)
+        os.execvpe("bash", ["bash", "-c", prelude + READ_WHOLE, SCRIPT], env)
     ended, _, usage = ssr_fork.wait(child, seconds)
     ssr_fork.kill_all()
     with open(OUTPUT, "rb") as source:
@@ -149,7 +212,7 @@ def run_script(script, seconds):
 def main():
     if os.getppid() != 1 or os.uname().nodename != "sandbox":
         raise SystemExit("this program kills all other processes and runs in a sandbox only")
-    tree, told = Tree(), 0.0
+    tree, builds, told = Tree(), Builds(), 0.0
 
     def reply(used=0.0, **answer):
         nonlocal told
@@ -161,14 +224,18 @@ def main():
     for line in sys.stdin.buffer:
         request = json.loads(line.decode("utf-8"))
         try:
-            tree.lay(request["changes"], set(request["executable"]))
+            if tree.lay(request["changes"], set(request["executable"])):
+                builds.known = {}
         except (ssr_fork.Unfit, OSError) as error:
             reply(unfit=str(error))
             return
         before = scan()
         locks = Locks(before)
         script = binascii.a2b_base64(request["script"])
-        ended, usage, text = run_script(script, request["seconds"])
+        prelude = builds.prelude(script)
+        ended, usage, text = run_script(script, request["seconds"], prelude, request["state"])
+        if "command cargo" in prelude:
+            builds.keep(script, ended)
         after = scan()
         dirty = [path for path in before.keys() | after.keys()
                  if before.get(path) != after.get(path) and not is_lock(path)]
