@@ -380,9 +380,8 @@ impl Harness {
     pub fn repeat_early(&self, changes: &Changes, program: Program<'_>) -> Result<(), Error> {
         let changes = changes.against(&*self.base);
         let key = memo::key(&changes, program, How::CHECK);
-        let known = || {
-            self.repeats.lock().unwrap_or_else(PoisonError::into_inner).contains_key(&key)
-        };
+        let known =
+            || self.repeats.lock().unwrap_or_else(PoisonError::into_inner).contains_key(&key);
         if self.runner.builds()
             && !known()
             && let Some(runs) = self.repeat_warm(&changes, program, [0; 2], self.time_limit())?

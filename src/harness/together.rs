@@ -177,10 +177,9 @@ impl Harness {
         program: Program<'_>,
     ) -> Result<bool, Error> {
         self.together.add(Arc::clone(together));
-        let run = self.run_laid(&together.original(), program, How::CHECK.hash_seed, self.time_limit())?;
-        let same = run.is_some_and(|run| {
-            run.verdicts.is_ok() && run.verdicts == original.verdicts
-        });
+        let run =
+            self.run_laid(&together.original(), program, How::CHECK.hash_seed, self.time_limit())?;
+        let same = run.is_some_and(|run| run.verdicts.is_ok() && run.verdicts == original.verdicts);
         if !same {
             tracing::debug!("a build of several states does not say what the original says");
             self.together.forget(together);
