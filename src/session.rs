@@ -6,6 +6,7 @@
 mod apply;
 mod check;
 mod csv;
+mod curve;
 mod doctor;
 mod documents;
 mod error;
@@ -41,8 +42,10 @@ mod wrong_book;
 pub use apply::Plan;
 pub use check::{CheckAnswer, CheckLine, CheckRequest};
 pub use csv::CsvLog;
-pub use doctor::{DoctorAnswer, SandboxState, StateDirectory, Surroundings, Toolchain};
-pub use documents::{Document, KeptArtifact};
+pub use doctor::{
+    DoctorAnswer, ProtocolCheck, SandboxState, StateDirectory, Surroundings, Toolchain,
+};
+pub use documents::{Document, KeptArtifact, KeptRun};
 pub use error::Error;
 pub use game::Game;
 pub use grade::{GradeAnswer, GradeRequest};

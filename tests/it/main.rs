@@ -31,6 +31,7 @@ mod jobs;
 mod killed;
 mod leaks;
 mod mcp;
+mod mcp_batch;
 mod mcp_clients;
 mod mcp_http;
 mod mcp_wire;

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 /// Floors from the ground up, modules from left to right. A module may use what stands before it
 /// here, except that faces, the last floor, may not use each other.
 const FLOORS: [&[&str]; 6] = [
-    &["tree", "dice", "text", "diff", "verdict", "artifact", "reward"],
+    &["tree", "dice", "text", "diff", "verdict", "artifact", "reward", "chart"],
     &["syntax"],
     &["sandbox", "workspace", "runner", "store", "harness"],
     &[
