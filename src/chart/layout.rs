@@ -6,6 +6,7 @@
     reason = "pixels are small numbers"
 )]
 
+use super::raster::LETTER;
 use super::{Chart, Panel, Series};
 
 const WIDTH: f64 = 1200.0;
@@ -79,9 +80,6 @@ pub(super) enum Anchor {
 
 /// How dots shine through.
 pub(super) const FAINT: f64 = 0.35;
-/// Width of a letter and its height, in pixels: the font has one width.
-pub(super) const LETTER: (f64, f64) = (9.0, 16.0);
-
 pub(super) fn of(chart: &Chart) -> Scene {
     let panels = u32::try_from(chart.panels.len()).map_or(0.0, f64::from);
     let height = TOP + panels * (HEAD + PLOT + BELOW) + BOTTOM - BELOW;
@@ -166,8 +164,8 @@ fn text(at: (f64, f64), anchor: Anchor, text: &str, colour: Colour, title: bool)
     Shape::Text(Text { at, anchor, text: text.to_owned(), title, colour })
 }
 
-pub(super) fn width(text: &str) -> f64 {
-    u32::try_from(text.chars().count()).map_or(0.0, f64::from) * LETTER.0
+fn width(text: &str) -> f64 {
+    u32::try_from(text.chars().count()).map_or(0.0, f64::from) * LETTER as f64
 }
 
 fn finite(points: &[(f64, f64)]) -> impl Iterator<Item = (f64, f64)> {
@@ -210,7 +208,7 @@ fn marks((low, high): (f64, f64), whole: bool) -> Vec<(f64, String)> {
     let count = (span / step).floor() as u32;
     (0..=count)
         .map(|at| (first + f64::from(at)) * step)
-        .filter(|value| *value <= high + step * 1e-9)
+        .filter(|value| value.is_finite() && *value <= high + step * 1e-9)
         .map(|value| if value.abs() < step * 1e-9 { 0.0 } else { value })
         .map(|value| (value, format!("{value:.digits$}")))
         .collect()

@@ -7,8 +7,13 @@
     reason = "pixels are small numbers"
 )]
 
-use super::layout::{Anchor, Colour, FAINT, Scene, Shape, Text, width};
+use super::layout::{Anchor, Colour, FAINT, Scene, Shape, Text};
 use noto_sans_mono_bitmap::{FontWeight, RasterHeight, get_raster, get_raster_width};
+
+/// Of all text but the title.
+const SIZE: RasterHeight = RasterHeight::Size20;
+/// Pixels from one letter of it to the next.
+pub(super) const LETTER: usize = get_raster_width(FontWeight::Regular, SIZE);
 
 /// Rows from the top, three bytes a pixel.
 pub(super) struct Image {
@@ -89,22 +94,18 @@ impl Image {
         let (weight, size) = if text.title {
             (FontWeight::Bold, RasterHeight::Size24)
         } else {
-            (FontWeight::Regular, RasterHeight::Size16)
+            (FontWeight::Regular, SIZE)
         };
         let step = get_raster_width(weight, size);
         // The base line of a letter is about four fifths down.
         let top = text.at.1 as usize - (size.val() * 4 / 5).min(text.at.1 as usize);
-        let long = if text.title {
-            text.text.chars().count() as f64 * step as f64
-        } else {
-            width(&text.text) * step as f64 / super::layout::LETTER.0
-        };
+        let long = text.text.chars().count() as f64 * step as f64;
         let left = match text.anchor {
             Anchor::Start => text.at.0,
             Anchor::Middle => text.at.0 - long / 2.0,
             Anchor::End => text.at.0 - long,
         };
-        let mut column = left.max(0.0).round() as usize;
+        let mut column = left.clamp(0.0, self.width as f64).round() as usize;
         for letter in text.text.chars() {
             let known = get_raster(letter, weight, size).or_else(|| get_raster('?', weight, size));
             for (down, row) in known.iter().flat_map(|known| known.rows().enumerate()) {

@@ -3,11 +3,14 @@
 use super::layout::{Anchor, Colour, FAINT, Scene, Shape, Text};
 use std::fmt::Write as _;
 
+/// At which a monospaced letter is about as wide as in the PNG.
+const SIZE: u32 = 15;
+
 pub(super) fn of(scene: &Scene) -> String {
     let Scene { width, height, .. } = scene;
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" \
-         font-family=\"monospace\" font-size=\"15\">\n\
+         font-family=\"monospace\" font-size=\"{SIZE}\">\n\
          <rect width=\"{width}\" height=\"{height}\" fill=\"#ffffff\"/>\n"
     );
     for shape in &scene.shapes {

@@ -88,3 +88,49 @@ fn marks_are_round_numbers_and_rounds_are_whole_ones() {
     }
     assert!(!svg.contains(">1.5<"));
 }
+
+#[test]
+fn look_at_it_temporarily() {
+    let mut dice = crate::dice::Dice::new(7);
+    let mut noisy = |base: f64, spread: f64, n: u32| -> (Vec<(f64, f64)>, Vec<(f64, f64)>) {
+        let dots: Vec<(f64, f64)> = (1..=n)
+            .map(|x| {
+                let r = (dice.roll() % 1000) as f64 / 1000.0;
+                (f64::from(x), base + f64::from(x) / f64::from(n) * 0.3 + (r - 0.5) * spread)
+            })
+            .collect();
+        let w = (n as usize / 10).max(1);
+        let line = (1..=dots.len())
+            .map(|e| {
+                let s = &dots[e.saturating_sub(w)..e];
+                (dots[e - 1].0, s.iter().map(|p| p.1).sum::<f64>() / s.len() as f64)
+            })
+            .collect();
+        (line, dots)
+    };
+    for (name, n) in [("many", 120), ("few", 3), ("one", 1), ("none", 0)] {
+        let mut s = |name: &str, b, sp| {
+            let (line, dots) = noisy(b, sp, n);
+            Series { name: name.to_owned(), line, dots }
+        };
+        let chart = Chart {
+            title: "Run 0123abcd4567, 120 rounds".into(),
+            subtitle: "dots: each round; lines: mean of the last 12 rounds".into(),
+            across: "round".into(),
+            panels: vec![
+                Panel {
+                    title: "Reward".into(),
+                    range: (-1.0, 1.0),
+                    series: vec![s("injector", 0.3, 0.8), s("solver", -0.5, 0.9)],
+                },
+                Panel {
+                    title: "Rate".into(),
+                    range: (0.0, 1.0),
+                    series: vec![s("solved attempts", 0.2, 0.4), s("valid bugs", 0.6, 0.3)],
+                },
+            ],
+        };
+        std::fs::write(format!("/tmp/chart_{name}.png"), chart.png()).unwrap();
+        std::fs::write(format!("/tmp/chart_{name}.svg"), chart.svg()).unwrap();
+    }
+}

@@ -11,6 +11,7 @@ const LISTED: u32 = 50;
 const RUNS: u32 = 10;
 const JSON: &str = "application/json";
 const PNG: &str = "image/png";
+const STRATEGIES: [&str; 4] = ["direct", "removal", "history", "mixed"];
 const PARTS: [Part; 5] =
     [Part::BugInject, Part::TestWeaken, Part::TestScript, Part::TestParser, Part::TestFiles];
 
@@ -92,13 +93,18 @@ pub(super) fn read(session: &Session, uri: &str) -> Result<ReadResourceResult, E
     Ok(ReadResourceResult::new(vec![contents]))
 }
 
-/// Ids, or names of parts, that begin so.
+/// Ids, or names, that begin so. `template` is the address with a place to fill in, empty for a prompt.
 pub(super) fn complete(
     session: &Session,
+    template: &str,
     argument: &str,
     begun: &str,
 ) -> Result<Vec<String>, Error> {
     let all: Vec<String> = match argument {
+        "id" if template == format!("{SCHEME}job/{{id}}") => {
+            let jobs = session.jobs(&Repository::default(), LISTED)?;
+            jobs.into_iter().map(|job| job.job).collect()
+        }
         "id" | "artifact" => {
             let kept = session.artifacts(&Repository::default(), LISTED)?;
             kept.into_iter().map(|kept| kept.id).collect()
@@ -107,6 +113,7 @@ pub(super) fn complete(
             let kept = session.runs(&Repository::default(), RUNS)?;
             kept.into_iter().map(|run| run.id).collect()
         }
+        "strategy" => STRATEGIES.map(str::to_owned).into(),
         "part" => PARTS.into_iter().map(|part| part.name().to_owned()).collect(),
         _ => Vec::new(),
     };
