@@ -24,7 +24,7 @@ const OPEN: usize = 4;
 
 type Entries = VecDeque<Vec<u8>>;
 
-/// Whether a message that is an array, if it is JSON at all.
+/// Whether a message is an array, if it is JSON at all.
 pub(super) fn is_one(message: &[u8]) -> bool {
     message.trim_ascii_start().starts_with(b"[")
 }

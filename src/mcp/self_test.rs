@@ -134,7 +134,7 @@ impl Client {
 
     /// What the server writes next; `None` once it has ended.
     fn receive(&mut self) -> Result<Option<Frame>, String> {
-        let mut piece = [0; 64 * 1024];
+        let mut piece = vec![0; 64 * 1024];
         loop {
             if let Some(frame) = self.frames.pop() {
                 return Ok(Some(frame));

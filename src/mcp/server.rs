@@ -219,7 +219,7 @@ impl ServerHandler for Server {
         let ArgumentInfo { name, value, .. } = request.argument;
         let template = match request.r#ref {
             Reference::Resource(template) => template.uri,
-            Reference::Prompt(_) => String::new(),
+            _ => String::new(),
         };
         let complete =
             move |session: &Session| resources::complete(session, &template, &name, &value);

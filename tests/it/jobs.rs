@@ -298,6 +298,7 @@ fn a_server_offers_the_groups_of_tools_that_it_is_asked_for() {
 
 #[test]
 fn a_run_s_curve_is_a_picture_that_is_listed_and_completed() {
+    use base64::Engine as _;
     let home = ledger();
     let mut command = home.binary();
     command.args(["play", ".", "--rounds", "2", "--seed", "3", "--strategy", "direct"]);
@@ -315,7 +316,6 @@ fn a_run_s_curve_is_a_picture_that_is_listed_and_completed() {
     let read = client.call("resources/read", &json!({ "uri": uri }));
     let content = &read["result"]["contents"][0];
     assert_eq!(content["mimeType"], "image/png");
-    use base64::Engine as _;
     let blob = base64::engine::general_purpose::STANDARD.decode(content["blob"].as_str().unwrap());
     assert!(blob.unwrap().starts_with(b"\x89PNG\r\n\x1a\n"));
     let reference = json!({ "type": "ref/resource", "uri": "ssr-mcp://curve/{run}" });

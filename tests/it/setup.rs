@@ -458,7 +458,7 @@ fn nothing_of_a_client_is_started_unless_it_is_asked_for() {
         with_programs(&home, arguments);
         assert!(!home.root().join("home/started").exists(), "{arguments}");
     }
-    refused(&home, "setup cursor --write --via command", 2, "no command of its own");
+    refused(&home, "setup goose --write --via command", 2, "no command of its own");
     refused(&home, "setup codex --write --via command", 2, "`codex` is not on the PATH");
     // What lies in the project is not the user's program.
     home.write("repo/node_modules/.bin/gemini", "#!/bin/sh\ntouch \"$HOME/started\"\n");
