@@ -66,7 +66,7 @@ pub(super) struct Text {
     /// Where it starts, is centred or ends, and its base line.
     pub(super) at: (f64, f64),
     pub(super) anchor: Anchor,
-    pub(super) text: String,
+    pub(super) words: String,
     pub(super) title: bool,
     pub(super) colour: Colour,
 }
@@ -161,7 +161,7 @@ impl Scene {
 }
 
 fn text(at: (f64, f64), anchor: Anchor, text: &str, colour: Colour, title: bool) -> Shape {
-    Shape::Text(Text { at, anchor, text: text.to_owned(), title, colour })
+    Shape::Text(Text { at, anchor, words: text.to_owned(), title, colour })
 }
 
 fn width(text: &str) -> f64 {

@@ -99,14 +99,14 @@ impl Image {
         let step = get_raster_width(weight, size);
         // The base line of a letter is about four fifths down.
         let top = text.at.1 as usize - (size.val() * 4 / 5).min(text.at.1 as usize);
-        let long = text.text.chars().count() as f64 * step as f64;
+        let long = text.words.chars().count() as f64 * step as f64;
         let left = match text.anchor {
             Anchor::Start => text.at.0,
             Anchor::Middle => text.at.0 - long / 2.0,
             Anchor::End => text.at.0 - long,
         };
         let mut column = left.clamp(0.0, self.width as f64).round() as usize;
-        for letter in text.text.chars() {
+        for letter in text.words.chars() {
             let known = get_raster(letter, weight, size).or_else(|| get_raster('?', weight, size));
             for (down, row) in known.iter().flat_map(|known| known.rows().enumerate()) {
                 for (right, covered) in row.iter().enumerate() {

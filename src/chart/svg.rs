@@ -45,7 +45,7 @@ pub(super) fn of(scene: &Scene) -> String {
     svg
 }
 
-fn of_text(Text { at: (x, y), anchor, text, title, colour }: &Text) -> String {
+fn of_text(Text { at: (x, y), anchor, words, title, colour }: &Text) -> String {
     let anchor = match anchor {
         Anchor::Start => "start",
         Anchor::Middle => "middle",
@@ -55,7 +55,7 @@ fn of_text(Text { at: (x, y), anchor, text, title, colour }: &Text) -> String {
     format!(
         "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\" fill=\"{}\"{large}>{}</text>",
         hex(*colour),
-        escaped(text),
+        escaped(words),
     )
 }
 

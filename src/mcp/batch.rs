@@ -124,15 +124,16 @@ impl Batches {
                 continue;
             };
             match decode(Content::Message(entry)) {
-                Decoded::Message(message) => match self.refusal(at, &message) {
-                    Some(refusal) => self.open[at].answer(&refusal),
-                    None => {
+                Decoded::Message(message) => {
+                    if let Some(refusal) = self.refusal(at, &message) {
+                        self.open[at].answer(&refusal);
+                    } else {
                         if let JsonRpcMessage::Request(request) = &*message {
                             self.open[at].begun.push(request.id.clone());
                         }
                         next = Some(*message);
                     }
-                },
+                }
                 Decoded::Refused(error) => batch.answer(&error),
                 Decoded::Ignored => {}
             }
