@@ -51,18 +51,21 @@ fn main() {
             calls.push(start.elapsed());
         }
     }
-    println!("server           first answer ms       call p50 us     p99 us     resident MB");
+    println!(
+        "server           first answer ms       call p50 us     p99 us     resident MB (no file's)"
+    );
     for (index, (name, _)) in servers.iter().enumerate() {
         let (starts, calls) = (&mut starts[index], &mut calls[index]);
         starts.sort();
         calls.sort();
         println!(
-            "{name:15} {:8.1} (least {:.1}) {:12.0} {:12.0} {:12.1}",
+            "{name:15} {:8.1} (least {:.1}) {:12.0} {:12.0} {:12.1} ({:.1})",
             millis(starts[STARTS / 2]),
             millis(starts[0]),
             millis(calls[CALLS / 2]) * 1e3,
             millis(calls[CALLS * 99 / 100]) * 1e3,
-            running[index].resident(),
+            running[index].megabytes("VmRSS:"),
+            running[index].megabytes("RssAnon:"),
         );
     }
 }
@@ -118,11 +121,12 @@ impl Server {
         self.input.as_mut().expect("a pipe").write_all(line.as_bytes()).expect("the server reads");
     }
 
-    /// Megabytes.
-    fn resident(&self) -> f64 {
+    /// What the kernel says: `VmRSS` counts pages of files, which processes share and the kernel can drop,
+    /// `RssAnon` those that are the process's own.
+    fn megabytes(&self, what: &str) -> f64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()));
         let status = status.expect("the server runs");
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("VmRSS");
+        let line = status.lines().find_map(|line| line.strip_prefix(what)).expect("a line");
         line.trim().trim_end_matches(" kB").parse::<f64>().expect("a number") / 1024.0
     }
 }

@@ -28,7 +28,8 @@ pub use arguments::{Arguments, Command, Mcp, Verb};
 pub use exit::Exit;
 pub use out::{complain, note};
 
-use crate::session::{Error, Job, Session};
+use crate::config::Config;
+use crate::session::{Error, Job, ProtocolCheck, Session};
 use out::Out;
 use progress::Progress;
 
@@ -57,9 +58,13 @@ impl From<std::io::Error> for Failure {
 
 type Ended = Result<Exit, Failure>;
 
+/// Speaks to the MCP server in this process: given, since faces do not know each other.
+pub type SelfTest = fn(&Config) -> Vec<ProtocolCheck>;
+
 /// What every command is given.
 struct Context<'a> {
     session: &'a Session,
+    protocol: SelfTest,
     out: Out,
     progress: Progress,
     job: Job,
@@ -67,7 +72,7 @@ struct Context<'a> {
 
 /// Runs one command to its exit code. Ctrl-C, SIGTERM and SIGHUP end it promptly and in order; a
 /// second one ends it at once.
-pub fn run(session: &Session, command: &Command, json: bool) -> Exit {
+pub fn run(session: &Session, command: &Command, json: bool, protocol: SelfTest) -> Exit {
     let cancel = crate::sandbox::Cancel::new();
     if let Err(error) = exit::cancel_on_signal(cancel.clone()) {
         tracing::warn!("Ctrl-C will not end runs in order: {error}");
@@ -75,7 +80,7 @@ pub fn run(session: &Session, command: &Command, json: bool) -> Exit {
     let progress = Progress::new();
     let listener = progress.clone();
     let job = Job::new(cancel, move |event| listener.tell(&event));
-    let mut context = Context { session, out: Out::new(json), progress, job };
+    let mut context = Context { session, protocol, out: Out::new(json), progress, job };
     let ended = match command {
         Command::Play(command) => play::run(command, &mut context),
         Command::Inject(command) => inject::run(command, &mut context),

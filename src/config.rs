@@ -9,7 +9,7 @@ mod tools;
 #[cfg(test)]
 mod tests;
 
-pub use clients::ClientHomes;
+pub use clients::{ClientCommands, ClientHomes};
 pub use environment::Environment;
 pub use token::Token;
 pub use tools::ToolGroup;
@@ -54,6 +54,8 @@ pub struct Config {
     pub sandbox: Choice,
     /// Where clients of ours keep their configuration.
     pub clients: ClientHomes,
+    /// With what a client's own command is started.
+    pub client_commands: ClientCommands,
     /// Variables by which containers and clients' sandboxes are known.
     pub surroundings: BTreeMap<String, String>,
     /// What a coding agent is offered.
@@ -127,6 +129,7 @@ impl Config {
             (_, _) => "info,ssr_mcp=debug".to_owned(),
         };
         let clients = ClientHomes::of(environment, cwd.clone());
+        let client_commands = ClientCommands::of(environment, cwd.clone());
         let surroundings = surroundings::names()
             .filter_map(|name| Some((name.to_owned(), environment.text(name)?)))
             .collect();
@@ -143,6 +146,7 @@ impl Config {
             program,
             sandbox,
             clients,
+            client_commands,
             surroundings,
             tools,
             state_root,

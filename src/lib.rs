@@ -13,6 +13,7 @@ pub mod diff;
 pub mod verdict;
 pub mod artifact;
 pub mod reward;
+pub mod chart;
 // Languages: pure.
 pub mod syntax;
 // World: the only floor that touches the machine.

@@ -42,7 +42,7 @@ fn main() -> ExitCode {
         Some(Verb::Lsp(_)) => ended(serve(config, Some(Protocol::Lsp))),
         Some(Verb::Mcp(mcp)) => serve_http(config, &mcp),
         Some(Verb::Command(command)) => {
-            cli::run(&Session::new(config), &command, arguments.json).into()
+            cli::run(&Session::new(config), &command, arguments.json, mcp::self_test).into()
         }
         None if std::io::stdin().is_terminal() => {
             let help = Arguments::command().render_help();
@@ -82,7 +82,10 @@ fn serve_http(config: Config, mcp: &Mcp) -> ExitCode {
         }
     };
     let told = |taken| cli::note(&format!("ssr-mcp: MCP is served at http://{taken}/mcp"));
-    ended(mcp::serve_http(Session::new(config), address, token, told).map(|()| Exit::Done))
+    ended(
+        mcp::serve_http(Session::new(config), address, token, mcp.allow_host.clone(), told)
+            .map(|()| Exit::Done),
+    )
 }
 
 fn ended(ended: anyhow::Result<Exit>) -> ExitCode {

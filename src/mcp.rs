@@ -4,6 +4,7 @@
 mod apply;
 mod artifact_argument;
 mod backlog;
+mod batch;
 mod call;
 mod check_artifact;
 mod decode;
@@ -34,6 +35,7 @@ mod resources;
 mod run_parser;
 mod schema;
 mod score_reward;
+mod self_test;
 mod server;
 mod solve;
 mod strategy_argument;
@@ -46,6 +48,8 @@ mod wrong_book;
 
 #[cfg(test)]
 mod tests;
+
+pub use self_test::self_test;
 
 use crate::config::Token;
 use crate::session::Session;
@@ -67,14 +71,15 @@ pub fn serve(session: Session, first: Frame, input: Input, output: Output) -> an
     serve_as(Server::new(session)?, first, input, output)
 }
 
-/// Serves over HTTP until the process ends. `told` is given the address that was taken.
+/// Serves over HTTP until the process ends. `hosts` are names that `Host` may have beside addresses; `told` is given the address that was taken.
 pub fn serve_http(
     session: Session,
     address: SocketAddr,
     token: Option<Token>,
+    hosts: Vec<String>,
     told: impl FnOnce(SocketAddr),
 ) -> anyhow::Result<()> {
-    serve_http_as(Server::new(session)?, address, token, told)
+    serve_http_as(Server::new(session)?, address, token, hosts, told)
 }
 
 /// [`serve`] with any handler: what tests of the protocol layer put in the place of our tools.
@@ -100,9 +105,10 @@ pub fn serve_http_as(
     server: impl ServerHandler + Clone,
     address: SocketAddr,
     token: Option<Token>,
+    hosts: Vec<String>,
     told: impl FnOnce(SocketAddr),
 ) -> anyhow::Result<()> {
-    runtime()?.block_on(http::serve(server, address, token, told))
+    runtime()?.block_on(http::serve(server, address, token, hosts, told))
 }
 
 fn runtime() -> anyhow::Result<Runtime> {

@@ -7,6 +7,7 @@ mod apply;
 mod bugs;
 mod check;
 mod csv;
+mod curve;
 mod doctor;
 mod documents;
 mod error;
@@ -46,8 +47,10 @@ pub use apply::Plan;
 pub use bugs::{Bug, Stamp};
 pub use check::{CheckAnswer, CheckLine, CheckRequest};
 pub use csv::CsvLog;
-pub use doctor::{DoctorAnswer, SandboxState, StateDirectory, Surroundings, Toolchain};
-pub use documents::{Document, KeptArtifact};
+pub use doctor::{
+    DoctorAnswer, ProtocolCheck, SandboxState, StateDirectory, Surroundings, Toolchain,
+};
+pub use documents::{Document, KeptArtifact, KeptRun};
 pub use error::Error;
 pub use game::Game;
 pub use grade::{GradeAnswer, GradeRequest};

@@ -3,14 +3,16 @@
 //!
 //! An edit is made on the text, so that comments and layout stay, and is kept only if the result
 //! reads as exactly what was there with the entry added or taken out. What is not understood is
-//! refused. No client's program is started: only `sandbox` starts processes, and a command of the
-//! user's own would have to run outside of it.
+//! refused. Where a client has a command of its own that adds a server, that is asked first
+//! (`client_command.rs`), and believed only as far as the client's file says it then.
 
 mod client;
+mod client_command;
 mod document;
 mod entry;
 mod file;
 mod jsonc;
+mod own_command;
 mod snippet;
 mod tables;
 #[cfg(test)]
@@ -20,9 +22,11 @@ mod yaml;
 pub use client::{Client, Place, Scope};
 pub use snippet::Snippet;
 
+use crate::config::ClientCommands;
 use document::Document;
 use entry::Entry;
 use file::File;
+use own_command::OwnCommand;
 use std::path::{Path, PathBuf};
 
 /// The name of the entry in every client: short, since clients prefix tools with it.
@@ -63,6 +67,14 @@ pub enum Error {
     Changed { path: String },
     #[error("{path} cannot be written ({reason}); nothing was changed")]
     Unwritable { path: String, reason: String },
+    #[error("{client} has no command of its own that adds a server here; leave --via command out")]
+    NoCommand { client: Client },
+    #[error(
+        "`{program}` is not on the PATH outside of this project; install it, or leave --via command out"
+    )]
+    NotInstalled { program: String },
+    #[error("`{command}` did not do it: {reason}. --via file adds the entry without it")]
+    NotByCommand { command: String, reason: String },
 }
 
 /// How a client starts this server.
@@ -99,6 +111,89 @@ pub fn registered(place: &Place) -> Result<Vec<Registered>, Error> {
     let file = File::read(&place.path)?;
     let document = Document::of(place, file.text())?;
     Ok(document.ours())
+}
+
+/// Who writes a client's file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Via {
+    /// The client's own command.
+    Command,
+    /// We.
+    File,
+}
+
+impl Client {
+    /// By its own command where that was seen to work, beside programs of these clients that are real.
+    fn prefers_command(self) -> bool {
+        matches!(self, Self::ClaudeCode | Self::Codex | Self::Cline | Self::Gemini)
+    }
+}
+
+/// What was done for a client to start this server, and by whom.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Written {
+    pub change: Change,
+    pub via: Via,
+    /// Why the client's own command did not do it, where it was tried.
+    pub failed: Option<Error>,
+}
+
+/// [`write`], by the client's own command where there is one that is installed, or as `via` says. One adds
+/// a new entry only: what is there already is changed in the file.
+pub fn register(
+    place: &Place,
+    program: &Path,
+    via: Option<Via>,
+    surroundings: &ClientCommands,
+) -> Result<Written, Error> {
+    let by_file = |failed| Ok(Written { change: write(place, program)?, via: Via::File, failed });
+    if via == Some(Via::File) || (via.is_none() && !place.client.prefers_command()) {
+        return by_file(None);
+    }
+    let entry = Entry::of(place.client, &usable(program)?);
+    let file = File::read(&place.path)?;
+    let document = Document::of(place, file.text())?;
+    document.refuse_foreign()?;
+    if document.has_entry() {
+        return by_file(None);
+    }
+    match by_command(place, program, &file, &entry, surroundings) {
+        Ok(change) => Ok(Written { change, via: Via::Command, failed: None }),
+        Err(error) if via == Some(Via::Command) => Err(error),
+        Err(Error::NoCommand { .. } | Error::NotInstalled { .. }) => by_file(None),
+        Err(error) => by_file(Some(error)),
+    }
+}
+
+fn by_command(
+    place: &Place,
+    program: &Path,
+    before: &File,
+    entry: &Entry,
+    surroundings: &ClientCommands,
+) -> Result<Change, Error> {
+    let Place { client, scope, .. } = *place;
+    let command =
+        OwnCommand::of(client, scope, &usable(program)?).ok_or(Error::NoCommand { client })?;
+    let Some(found) = client_command::find(&command, surroundings) else {
+        return Err(Error::NotInstalled { program: command.program.to_owned() });
+    };
+    let failed = |reason: String| Error::NotByCommand { command: command.shown(), reason };
+    let backup = before.back_up()?;
+    client_command::run(&found, &command, surroundings).map_err(failed)?;
+    let file = File::read(&place.path)?;
+    let document = Document::of(place, file.text())?;
+    if !document.has_entry() || document.with(entry)?.is_some() {
+        let path = place.path.display();
+        return Err(failed(format!(
+            "it ended well, and {path} does not name this server as it should"
+        )));
+    }
+    // What the client's command has no words for.
+    if let Some(text) = document.completed(entry)? {
+        file.replace_once(&text)?;
+    }
+    Ok(Change::Made { backup })
 }
 
 /// Has the client start `program`. Other keys of an entry that is there already stay.

@@ -119,6 +119,9 @@ pub struct Mcp {
     /// Read the token that clients must send from this file
     #[arg(long, value_name = "FILE", requires = "http")]
     pub token_file: Option<PathBuf>,
+    /// Serve requests that name this host, too, beside localhost and addresses; may be repeated
+    #[arg(long, value_name = "NAME", requires = "http", value_parser = host_name)]
+    pub allow_host: Vec<String>,
     /// Accepted, for clients that append it
     #[arg(long, overrides_with = "stdio", hide = true)]
     stdio: bool,
@@ -257,6 +260,14 @@ fn strategy() -> impl TypedValueParser<Value = Strategy> {
             _ => Strategy::Mixed,
         }
     })
+}
+
+fn host_name(text: &str) -> Result<String, String> {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
+    if text.is_empty() || !text.bytes().all(plain) {
+        return Err("give a name without a scheme, port or path, as in dev.example".to_owned());
+    }
+    Ok(text.to_ascii_lowercase())
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {

@@ -1,10 +1,10 @@
 //! `ssr-mcp doctor`.
 
 use super::{Context, Ended, Exit, table};
-use crate::session::{ClientEntry, DoctorAnswer};
+use crate::session::{ClientEntry, DoctorAnswer, ProtocolCheck};
 
 pub(super) fn run(context: &mut Context<'_>) -> Ended {
-    let answer = context.session.doctor();
+    let answer = context.session.doctor((context.protocol)(context.session.config()));
     context.out.answer(&answer, show)?;
     Ok(Exit::done_if(answer.ready))
 }
@@ -29,6 +29,11 @@ fn show(answer: &DoctorAnswer) -> String {
     let surroundings = &answer.surroundings;
     lines.extend(surroundings.signs.iter().map(|sign| format!("within {sign}")));
     lines.extend(surroundings.meaning.iter().map(|meaning| format!("which means: {meaning}")));
+    lines.extend(answer.protocol.iter().map(|check| {
+        let ProtocolCheck { revision, passed, tools, .. } = check;
+        let said = if *passed { "spoken" } else { "not spoken as it should be" };
+        format!("{} MCP {revision} {said}, {tools} tools", table::mark(*passed))
+    }));
     lines.extend(answer.clients.iter().map(client));
     lines.extend(answer.problems.iter().map(|problem| format!("{} {problem}", table::mark(false))));
     lines.push(if answer.ready { "ready to play" } else { "not ready to play" }.to_owned());

@@ -2,16 +2,17 @@
 
 use super::{Context, Ended, Exit};
 use crate::session::{SetupAction, SetupAnswer, SetupOutcome, SetupRequest};
-use crate::setup::{Client, Scope};
+use crate::setup::{Client, Scope, Via};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 /// Register this server with a coding agent or editor
 ///
 /// Without --write or --remove nothing is changed: what to add is printed, where, and the client's own
-/// command for it where there is one. --write edits the client's file itself and starts no program of
-/// yours: only the entry changes, comments and layout stay, the file as it was is kept beside it
-/// (NAME.before-ssr-mcp), and a file that is not understood is left alone. A second --write changes
-/// nothing.
+/// command for it where there is one. --write has that command add the entry where it is on your PATH
+/// (claude, codex, gemini, cline), and looks in the client's file whether it did; else, or where it failed,
+/// it edits the file itself: only the entry changes, comments and layout stay, and a file that is not
+/// understood is left alone. Either way the file as it was is kept beside it (NAME.before-ssr-mcp), and a
+/// second --write changes nothing. An entry that is there already is changed and removed in the file.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
     ssr-mcp setup codex                      what to add to ~/.codex/config.toml\n  \
@@ -33,6 +34,10 @@ pub struct Setup {
     /// For all your projects, or for the one in the working directory, where the client has both
     #[arg(long, default_value = "user", value_parser = scope())]
     scope: Scope,
+    /// Who adds the entry: the client's own command and nobody else, or ssr-mcp in the file (for vscode,
+    /// whose command opens its window, the default) [default: the command where there is one, else the file]
+    #[arg(long, value_parser = via(), requires = "write")]
+    via: Option<Via>,
 }
 
 fn client() -> impl TypedValueParser<Value = Client> {
@@ -45,6 +50,11 @@ fn scope() -> impl TypedValueParser<Value = Scope> {
         .map(|name| if name == Scope::Project.name() { Scope::Project } else { Scope::User })
 }
 
+fn via() -> impl TypedValueParser<Value = Via> {
+    PossibleValuesParser::new(["command", "file"])
+        .map(|name| if name == "command" { Via::Command } else { Via::File })
+}
+
 pub(super) fn run(command: &Setup, context: &mut Context<'_>) -> Ended {
     let action = match (command.write, command.remove, command.check) {
         (true, _, _) => SetupAction::Write,
@@ -52,7 +62,8 @@ pub(super) fn run(command: &Setup, context: &mut Context<'_>) -> Ended {
         (_, _, true) => SetupAction::Check,
         _ => SetupAction::Print,
     };
-    let request = SetupRequest { client: command.client, scope: command.scope, action };
+    let request =
+        SetupRequest { client: command.client, scope: command.scope, action, via: command.via };
     let answer = context.session.setup(&request)?;
     context.out.answer(&answer, show)?;
     Ok(Exit::done_if(answer.good()))
@@ -68,6 +79,9 @@ fn show(answer: &SetupAnswer) -> String {
     };
     let mut lines = vec![match answer.outcome {
         SetupOutcome::Printed => return printed(answer, &again),
+        SetupOutcome::Written if answer.via == Some("command") => {
+            format!("written by {client}'s own command: it starts {command}, by {file}")
+        }
         SetupOutcome::Written => format!("written: {client} starts {command}, by {file}"),
         SetupOutcome::Unchanged => format!("nothing to change: {file} names {command} already"),
         SetupOutcome::Removed => format!("removed from {file}"),

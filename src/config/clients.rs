@@ -1,6 +1,8 @@
 //! Where coding agents and editors keep their configuration, as the environment says it.
 
 use super::Environment;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// Directories below which clients' files are looked for; `None` where the environment names none.
@@ -22,6 +24,49 @@ pub struct ClientHomes {
     pub gemini: Option<PathBuf>,
     /// Where project files are: the working directory.
     pub project: PathBuf,
+}
+
+/// Where and with what a client's own command is started.
+#[derive(Clone, Debug, Default)]
+pub struct ClientCommands {
+    /// Directories where programs are looked for.
+    pub path: Vec<PathBuf>,
+    /// All that it gets of the environment.
+    pub variables: BTreeMap<OsString, OsString>,
+    /// Where it is started: project files are written there.
+    pub project: PathBuf,
+}
+
+/// What tells a client where its files are, what it may start, and how the user reads: no key.
+const PASSED: [&str; 22] = [
+    "CLAUDE_CONFIG_DIR",
+    "CLINE_DATA_DIR",
+    "CLINE_DIR",
+    "CLINE_MCP_SETTINGS_PATH",
+    "CODEX_HOME",
+    "DBUS_SESSION_BUS_ADDRESS",
+    "DISPLAY",
+    "GEMINI_CLI_HOME",
+    "HOME",
+    "LANG",
+    "LC_ALL",
+    "LC_CTYPE",
+    "LOGNAME",
+    "NODE_EXTRA_CA_CERTS",
+    "PATH",
+    "SHELL",
+    "TMPDIR",
+    "USER",
+    "WAYLAND_DISPLAY",
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
+    "XDG_RUNTIME_DIR",
+];
+
+impl ClientCommands {
+    pub(super) fn of(environment: &Environment, project: PathBuf) -> Self {
+        Self { path: environment.path_list("PATH"), variables: environment.some(&PASSED), project }
+    }
 }
 
 impl ClientHomes {

@@ -56,6 +56,12 @@ impl Environment {
         self.get(name).and_then(|value| value.to_str()).map(str::to_owned)
     }
 
+    /// Those of these that are set.
+    pub(super) fn some(&self, names: &[&str]) -> BTreeMap<OsString, OsString> {
+        let set = |name: &&str| Some((OsString::from(name), self.get(name)?.clone()));
+        names.iter().filter_map(set).collect()
+    }
+
     /// The absolute directories of a `:`-separated list, in order.
     pub(super) fn path_list(&self, name: &str) -> Vec<PathBuf> {
         let Some(list) = self.get(name) else { return Vec::new() };

@@ -31,7 +31,7 @@ impl Default for Backlog {
 
 impl Backlog {
     pub(super) fn push(&self, framing: Framing, message: Vec<u8>) {
-        if *self.closed.borrow() {
+        if self.is_closed() {
             return;
         }
         let mut queue = self.queue();
@@ -58,6 +58,10 @@ impl Backlog {
     pub(super) async fn closed(&self) {
         // The sender is `self`: it cannot be gone.
         let _gone = self.closed.subscribe().wait_for(|closed| *closed).await.is_err();
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        *self.closed.borrow()
     }
 
     /// Writes until the end, or until the client is gone.

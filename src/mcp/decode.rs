@@ -49,7 +49,7 @@ pub(super) fn decode(content: Content) -> Decoded {
                     "the parameters of {} do not fit its schema in the protocol",
                     custom.method
                 );
-                refused(Some(request.id), ErrorCode::INVALID_PARAMS, text)
+                Decoded::Refused(refused(Some(request.id), ErrorCode::INVALID_PARAMS, text))
             }
             _ => Decoded::Message(Box::new(JsonRpcMessage::Request(request))),
         },
@@ -76,14 +76,12 @@ fn unread(unreadable: Unreadable) -> JsonRpcError {
 fn unfit(bytes: &[u8]) -> Decoded {
     let value: Value = match serde_json::from_slice(bytes) {
         Ok(value) => value,
-        Err(error) => {
-            let text = format!("a message is no JSON ({error})");
-            return refused(None, ErrorCode::PARSE_ERROR, text);
-        }
+        Err(error) => return Decoded::Refused(parse_error(&error)),
     };
     if value.is_array() {
-        let text = "batches are not taken; send each message by itself";
-        return refused(None, ErrorCode::INVALID_REQUEST, text.to_owned());
+        let text = "an array of messages is taken only as a batch, which revision 2025-03-26 alone has; \
+                    send each message by itself";
+        return Decoded::Refused(refused(None, ErrorCode::INVALID_REQUEST, text.to_owned()));
     }
     let id = value.get("id").cloned();
     if value.get("method").is_some() && id.is_none() {
@@ -91,13 +89,18 @@ fn unfit(bytes: &[u8]) -> Decoded {
         return Decoded::Ignored;
     }
     let text = "a message is no JSON-RPC 2.0 request, notification or response";
-    refused(id.and_then(request_id), ErrorCode::INVALID_REQUEST, text.to_owned())
+    let id = id.and_then(request_id);
+    Decoded::Refused(refused(id, ErrorCode::INVALID_REQUEST, text.to_owned()))
+}
+
+pub(super) fn parse_error(error: &serde_json::Error) -> JsonRpcError {
+    refused(None, ErrorCode::PARSE_ERROR, format!("a message is no JSON ({error})"))
 }
 
 fn request_id(id: Value) -> Option<RequestId> {
     serde_json::from_value(id).ok()
 }
 
-fn refused(id: Option<RequestId>, code: ErrorCode, text: String) -> Decoded {
-    Decoded::Refused(JsonRpcError::new(id, ErrorData::new(code, text, None)))
+pub(super) fn refused(id: Option<RequestId>, code: ErrorCode, text: String) -> JsonRpcError {
+    JsonRpcError::new(id, ErrorData::new(code, text, None))
 }

@@ -7,7 +7,7 @@ use crate::config::Token;
 use crate::wire::LONGEST;
 use anyhow::{Context, bail};
 use http::header::{AUTHORIZATION, HOST};
-use http::{HeaderMap, Request, Response, StatusCode, Uri};
+use http::{HeaderMap, Method, Request, Response, StatusCode, Uri};
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Bytes, Incoming};
@@ -26,10 +26,17 @@ use tokio::sync::Semaphore;
 
 /// Connections that are served at once.
 const CONNECTIONS: usize = 256;
+/// Sessions that may be open: each keeps a server and what it last said.
+const SESSIONS: usize = 64;
+/// One in which nothing was asked for so long is ended; its client is told 404, and begins another.
+const IDLE: Duration = Duration::from_mins(30);
 /// Longest that a request's headers may take to come in.
 const HEADERS: Duration = Duration::from_secs(30);
 /// How long to wait where the system has no descriptor left for a connection.
 const PAUSE: Duration = Duration::from_millis(100);
+const SESSION: &str = "mcp-session-id";
+/// Requests of the revision without sessions name their method here, too.
+const METHOD: &str = "mcp-method";
 const ORIGINS: [&str; 6] = [
     "http://localhost:*",
     "http://127.0.0.1:*",
@@ -44,6 +51,9 @@ type Answer = Response<BoxBody<Bytes, Infallible>>;
 /// Who may ask.
 struct Guard {
     token: Option<Token>,
+    /// Names beside addresses and localhost that `Host` may have.
+    hosts: Vec<String>,
+    sessions: Arc<LocalSessionManager>,
 }
 
 /// Serves `server` at `address` until the process ends. `told` is given the address that was taken.
@@ -51,6 +61,7 @@ pub(super) async fn serve<S: ServerHandler + Clone>(
     server: S,
     address: SocketAddr,
     token: Option<Token>,
+    hosts: Vec<String>,
     told: impl FnOnce(SocketAddr),
 ) -> anyhow::Result<()> {
     if token.is_none() && !address.ip().is_loopback() {
@@ -66,12 +77,15 @@ pub(super) async fn serve<S: ServerHandler + Clone>(
     let config = StreamableHttpServerConfig::default()
         // The guard looks at it; addresses that were listened on are as many as the machine has.
         .disable_allowed_hosts()
-        .with_allowed_origins(ORIGINS)
+        .with_allowed_origins(origins(&hosts))
         .enforce_origin_validation()
         .with_max_request_body_bytes(LONGEST);
     let make = move || Ok(server.clone());
-    let service = StreamableHttpService::new(make, Arc::<LocalSessionManager>::default(), config);
-    let guard = Arc::new(Guard { token });
+    let mut sessions = LocalSessionManager::default();
+    sessions.session_config.keep_alive = Some(IDLE);
+    let sessions = Arc::new(sessions);
+    let service = StreamableHttpService::new(make, sessions.clone(), config);
+    let guard = Arc::new(Guard { token, hosts, sessions });
     let free = Arc::new(Semaphore::new(CONNECTIONS));
     loop {
         let permit = free.clone().acquire_owned().await.context("connections are counted")?;
@@ -88,7 +102,7 @@ pub(super) async fn serve<S: ServerHandler + Clone>(
             let respond = service_fn(|request: Request<Incoming>| {
                 let (service, guard) = (service.clone(), guard.clone());
                 async move {
-                    let answer: Answer = match guard.refusal(&request) {
+                    let answer: Answer = match guard.refusal(&request).await {
                         Some(refusal) => refusal,
                         None => service.handle(request).await,
                     };
@@ -106,9 +120,9 @@ pub(super) async fn serve<S: ServerHandler + Clone>(
 }
 
 impl Guard {
-    fn refusal<B>(&self, request: &Request<B>) -> Option<Answer> {
-        if !is_not_a_name(&host(request)) {
-            let text = "Host has to be localhost or an address\n";
+    async fn refusal<B>(&self, request: &Request<B>) -> Option<Answer> {
+        if !self.is_served_as(&host(request)) {
+            let text = "Host has to be localhost, an address or a name of --allow-host\n";
             return Some(answer(StatusCode::FORBIDDEN, text));
         }
         if !self.admits(request.headers()) {
@@ -117,7 +131,28 @@ impl Guard {
             answer.headers_mut().insert(http::header::WWW_AUTHENTICATE, scheme);
             return Some(answer);
         }
+        // `rmcp` refuses a request whose method is another than this header says.
+        let method =
+            request.headers().get(METHOD).map_or(&b"initialize"[..], |name| name.as_bytes());
+        let begins = request.method() == Method::POST
+            && !request.headers().contains_key(SESSION)
+            && method == b"initialize";
+        if begins && self.sessions.sessions.read().await.len() >= SESSIONS {
+            let text = "64 sessions are open, which is the most; end one by DELETE, or wait until one has \
+                        been idle for 30 minutes\n";
+            return Some(answer(StatusCode::SERVICE_UNAVAILABLE, text));
+        }
         None
+    }
+
+    /// An address cannot be bound anew to another, and a name that was allowed is the user's.
+    fn is_served_as(&self, host: &str) -> bool {
+        let Ok(uri) = host.parse::<Uri>() else { return false };
+        let Some(host) = uri.authority().map(http::uri::Authority::host) else { return false };
+        let address = host.trim_start_matches('[').trim_end_matches(']');
+        host.eq_ignore_ascii_case("localhost")
+            || address.parse::<IpAddr>().is_ok()
+            || self.hosts.iter().any(|allowed| host.eq_ignore_ascii_case(allowed))
     }
 
     fn admits(&self, headers: &HeaderMap) -> bool {
@@ -134,12 +169,14 @@ fn host<B>(request: &Request<B>) -> String {
     named.or(authority).unwrap_or_default().to_owned()
 }
 
-/// An address cannot be bound anew to another.
-fn is_not_a_name(host: &str) -> bool {
-    let Ok(uri) = host.parse::<Uri>() else { return false };
-    let Some(host) = uri.authority().map(http::uri::Authority::host) else { return false };
-    let address = host.trim_start_matches('[').trim_end_matches(']');
-    host.eq_ignore_ascii_case("localhost") || address.parse::<IpAddr>().is_ok()
+/// What a page's `Origin` may be: those of the machine itself, and of the names that are allowed.
+fn origins(hosts: &[String]) -> Vec<String> {
+    let named = hosts.iter().flat_map(|host| {
+        ["http", "https"]
+            .into_iter()
+            .flat_map(move |scheme| [format!("{scheme}://{host}"), format!("{scheme}://{host}:*")])
+    });
+    ORIGINS.into_iter().map(str::to_owned).chain(named).collect()
 }
 
 fn answer(status: StatusCode, text: &'static str) -> Answer {

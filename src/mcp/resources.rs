@@ -7,12 +7,16 @@ use rmcp::model::{ReadResourceResult, Resource, ResourceContents, ResourceTempla
 const SCHEME: &str = "ssr-mcp://";
 /// Artifacts that are listed and completed.
 const LISTED: u32 = 50;
+/// Runs that are.
+const RUNS: u32 = 10;
 const JSON: &str = "application/json";
+const PNG: &str = "image/png";
+const STRATEGIES: [&str; 4] = ["direct", "removal", "history", "mixed"];
 const PARTS: [Part; 5] =
     [Part::BugInject, Part::TestWeaken, Part::TestScript, Part::TestParser, Part::TestFiles];
 
 /// Addresses with places to fill in, and what is there.
-const TEMPLATES: [(&str, &str, &str, &str); 4] = [
+const TEMPLATES: [(&str, &str, &str, &str); 5] = [
     ("artifact/{id}", "artifact", "An artifact: its five parts as one JSON object", JSON),
     (
         "artifact/{id}/{part}",
@@ -23,6 +27,12 @@ const TEMPLATES: [(&str, &str, &str, &str); 4] = [
     ),
     ("report/{id}", "report", "What the checks said of an artifact", JSON),
     ("job/{id}", "job", "A job with its whole answer", JSON),
+    (
+        "curve/{run}",
+        "curve",
+        "A run's rounds as a chart: rewards of both roles, share of solved attempts and of valid bugs",
+        PNG,
+    ),
 ];
 
 pub(super) fn list(session: &Session) -> Result<Vec<Resource>, Error> {
@@ -40,7 +50,13 @@ pub(super) fn list(session: &Session) -> Result<Vec<Resource>, Error> {
         .with_description(format!("A bug artifact ({}, {valid})", kept.strategy))
         .with_mime_type(JSON)
     });
-    Ok([rounds].into_iter().chain(artifacts).collect())
+    let curves = session.runs(&Repository::default(), RUNS)?.into_iter().map(|run| {
+        Resource::new(format!("{SCHEME}curve/{}", run.id), format!("curve {}", run.id))
+            .with_title("Curve of a run")
+            .with_description(format!("Rewards and rates of {} rounds as a chart", run.played))
+            .with_mime_type(PNG)
+    });
+    Ok([rounds].into_iter().chain(curves).chain(artifacts).collect())
 }
 
 pub(super) fn templates() -> Vec<ResourceTemplate> {
@@ -69,23 +85,35 @@ pub(super) fn read(session: &Session, uri: &str) -> Result<ReadResourceResult, E
         Err(error) => {
             use base64::Engine as _;
             let blob = base64::engine::general_purpose::STANDARD.encode(error.as_bytes());
-            ResourceContents::blob(blob, uri).with_mime_type("application/octet-stream")
+            // A part of an artifact that is no text is none of its type either.
+            let mime = if mime == PNG { PNG } else { "application/octet-stream" };
+            ResourceContents::blob(blob, uri).with_mime_type(mime)
         }
     };
     Ok(ReadResourceResult::new(vec![contents]))
 }
 
-/// Ids, or names of parts, that begin so.
+/// Ids, or names, that begin so. `template` is the address with a place to fill in, empty for a prompt.
 pub(super) fn complete(
     session: &Session,
+    template: &str,
     argument: &str,
     begun: &str,
 ) -> Result<Vec<String>, Error> {
     let all: Vec<String> = match argument {
+        "id" if template == format!("{SCHEME}job/{{id}}") => {
+            let jobs = session.jobs(&Repository::default(), LISTED)?;
+            jobs.into_iter().map(|job| job.job).collect()
+        }
         "id" | "artifact" => {
             let kept = session.artifacts(&Repository::default(), LISTED)?;
             kept.into_iter().map(|kept| kept.id).collect()
         }
+        "run" => {
+            let kept = session.runs(&Repository::default(), RUNS)?;
+            kept.into_iter().map(|run| run.id).collect()
+        }
+        "strategy" => STRATEGIES.map(str::to_owned).into(),
         "part" => PARTS.into_iter().map(|part| part.name().to_owned()).collect(),
         _ => Vec::new(),
     };
@@ -110,6 +138,7 @@ fn parse(uri: &str) -> Option<(Document, &'static str)> {
         ("artifact", Some(part)) => Some((Document::Part(id, part), "text/plain")),
         ("report", None) => Some((Document::Report(id), JSON)),
         ("job", None) => Some((Document::Job(id), JSON)),
+        ("curve", None) => Some((Document::Curve(id), PNG)),
         _ => None,
     }
 }
@@ -134,6 +163,7 @@ mod tests {
         check(&format!("artifact/{id}/test_weaken.diff"), part);
         check(&format!("report/{id}"), Document::Report(id.into()));
         check(&format!("job/{id}"), Document::Job(id.into()));
+        check(&format!("curve/{id}"), Document::Curve(id.into()));
         for path in [
             "",
             "artifact",
@@ -143,6 +173,7 @@ mod tests {
             "artifact/0123abcd4567/passwd",
             "artifact/0123abcd4567/../x",
             "report/0123abcd4567/x",
+            "curve/0123abcd4567/test_files.txt",
             "x/0123abcd4567",
         ] {
             check(path, None);

@@ -14,8 +14,8 @@ use rmcp::model::{
     ArgumentInfo, CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult,
     CompletionInfo, GetPromptRequestParams, GetPromptResponse, Implementation, ListPromptsResult,
     ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
-    ReadResourceRequestParams, ReadResourceResponse, RequestStateCodec, ServerCapabilities,
-    ServerConfig, SubscriptionFilter, Tool,
+    ReadResourceRequestParams, ReadResourceResponse, Reference, RequestStateCodec,
+    ServerCapabilities, ServerConfig, SubscriptionFilter, Tool,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -224,8 +224,13 @@ impl ServerHandler for Server {
         _context: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
         let ArgumentInfo { name, value, .. } = request.argument;
-        let values =
-            self.reading(move |session| resources::complete(session, &name, &value)).await?;
+        let template = match request.r#ref {
+            Reference::Resource(template) => template.uri,
+            _ => String::new(),
+        };
+        let complete =
+            move |session: &Session| resources::complete(session, &template, &name, &value);
+        let values = self.reading(complete).await?;
         let info = CompletionInfo::new(values);
         info.map(CompleteResult::new).map_err(|why| ErrorData::internal_error(why, None))
     }

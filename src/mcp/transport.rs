@@ -3,12 +3,13 @@
 //! reads what we write.
 
 use super::backlog::Backlog;
+use super::batch::{self, Batches};
 use super::decode::{Decoded, decode};
-use crate::wire::{Frame, Framing, Input, Output};
+use crate::wire::{Content, Frame, Framing, Input, Output};
 use rmcp::RoleServer;
 use rmcp::model::{
-    ClientJsonRpcMessage, ClientRequest, JsonRpcMessage, RequestId, ServerJsonRpcMessage,
-    ServerNotification,
+    ClientJsonRpcMessage, ClientRequest, JsonRpcMessage, ProtocolVersion, RequestId,
+    ServerJsonRpcMessage, ServerNotification, ServerResult,
 };
 use rmcp::transport::Transport;
 use serde::Serialize;
@@ -33,6 +34,9 @@ pub(super) struct Stdio {
     /// The `initialize` that is not answered yet. What was sent right behind it rests on its answer,
     /// and `rmcp` would begin both at once.
     handshake: Option<RequestId>,
+    /// What the last `initialize` agreed on.
+    revision: Option<ProtocolVersion>,
+    batches: Batches,
     ended: watch::Sender<bool>,
 }
 
@@ -45,7 +49,9 @@ impl Stdio {
         let (reads, writes) = (backlog.clone(), backlog.clone());
         std::thread::spawn(move || read(first, input, &sender, &reads));
         std::thread::spawn(move || writes.write_to(output));
-        Self { frames, framing, backlog, handshake: None, ended: watch::Sender::new(false) }
+        let batches = Batches::new(backlog.clone());
+        let ended = watch::Sender::new(false);
+        Self { frames, framing, backlog, handshake: None, revision: None, batches, ended }
     }
 
     /// True once nothing more comes from the client.
@@ -55,16 +61,36 @@ impl Stdio {
 
     async fn frame(&mut self) -> Option<Frame> {
         tokio::select! {
-            frame = self.frames.recv(), if self.handshake.is_none() => frame,
+            frame = self.frames.recv(), if self.handshake.is_none() && self.batches.has_room() => frame,
             () = self.backlog.closed() => None,
         }
     }
 
-    fn write(&self, message: &impl Serialize) {
+    fn write(&mut self, message: &impl Serialize, id: Option<&RequestId>) {
         match serde_json::to_vec(message) {
+            Ok(bytes) if id.is_some_and(|id| self.batches.take(id, &bytes)) => {}
             Ok(bytes) => self.backlog.push(self.framing, bytes),
             Err(error) => tracing::warn!("a message cannot be written as JSON: {error}"),
         }
+    }
+
+    /// A message of the client's, as the layer above is given it.
+    fn taken(&mut self, message: ClientJsonRpcMessage) -> ClientJsonRpcMessage {
+        self.batches.cancelled(&message);
+        message
+    }
+
+    /// A batch's messages are worked on one after another; `true` where the frame is one.
+    fn open_batch(&mut self, frame: &Frame) -> bool {
+        let Content::Message(bytes) = &frame.content else { return false };
+        if self.revision != Some(ProtocolVersion::V_2025_03_26) || !batch::is_one(bytes) {
+            return false;
+        }
+        match batch::split(bytes) {
+            Ok(entries) => self.batches.add(frame.framing, entries),
+            Err(error) => self.write(&error, None),
+        }
+        true
     }
 }
 
@@ -99,6 +125,13 @@ fn answered(message: &ServerJsonRpcMessage) -> Option<&RequestId> {
     }
 }
 
+/// The revision that an answer to `initialize` names; none where it is an error.
+fn agreed(message: &ServerJsonRpcMessage) -> Option<ProtocolVersion> {
+    let JsonRpcMessage::Response(response) = message else { return None };
+    let ServerResult::InitializeResult(result) = &response.result else { return None };
+    Some(result.protocol_version.clone())
+}
+
 impl Transport<RoleServer> for Stdio {
     type Error = Infallible;
 
@@ -113,28 +146,42 @@ impl Transport<RoleServer> for Stdio {
             JsonRpcMessage::Notification(notification)
                 if matches!(notification.notification, ServerNotification::ProgressNotification(_))
         );
-        if answered(&message).is_some_and(|id| self.handshake.as_ref() == Some(id)) {
+        let id = answered(&message).cloned();
+        if id.is_some() && id == self.handshake {
             self.handshake = None;
+            self.revision = agreed(&message);
         }
         if !progress || self.backlog.is_taken(Duration::ZERO) {
-            self.write(&message);
+            self.write(&message, id.as_ref());
         }
         ready(Ok(()))
     }
 
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
         loop {
+            if let Some(message) = self.batches.next() {
+                return Some(self.taken(message));
+            }
             let Some(frame) = self.frame().await else {
                 self.ended.send_replace(true);
-                return None;
+                if self.backlog.is_closed() {
+                    return None;
+                }
+                // From here on requests of a batch are as single ones: begun, and given a last while.
+                self.batches.begin_all();
+                let message = self.batches.next()?;
+                return Some(self.taken(message));
             };
             self.framing = frame.framing;
+            if self.open_batch(&frame) {
+                continue;
+            }
             match decode(frame.content) {
                 Decoded::Message(message) => {
                     self.handshake = handshake(&message);
-                    return Some(*message);
+                    return Some(self.taken(*message));
                 }
-                Decoded::Refused(error) => self.write(&error),
+                Decoded::Refused(error) => self.write(&error, None),
                 Decoded::Ignored => {}
             }
         }

@@ -31,6 +31,8 @@ pub struct DoctorAnswer {
     pub state_directory: StateDirectory,
     /// Languages that are loaded, sorted.
     pub languages: Vec<String>,
+    /// What the server said when it was spoken to, a line a revision.
+    pub protocol: Vec<ProtocolCheck>,
     /// Clients that start this server, and clients' files that are not understood.
     pub clients: Vec<ClientEntry>,
     /// What to do, one sentence a problem; empty where nothing is wrong.
@@ -48,6 +50,18 @@ pub struct SandboxState {
     pub lacks: Vec<String>,
     /// Why none does, and the fix.
     pub refusal: Option<String>,
+}
+
+/// A conversation with the server in this process, through its real transport.
+#[derive(Clone, Debug, serde::Serialize, schemars::JsonSchema)]
+pub struct ProtocolCheck {
+    /// The revision that was spoken, by its date.
+    pub revision: String,
+    pub passed: bool,
+    /// Tools that were listed.
+    pub tools: usize,
+    /// What differed from what a client expects; null where nothing did.
+    pub problem: Option<String>,
 }
 
 /// What encloses this process already.
@@ -76,8 +90,9 @@ pub struct StateDirectory {
 }
 
 impl Session {
-    /// Never fails: what cannot be found out is a problem that is told.
-    pub fn doctor(&self) -> DoctorAnswer {
+    /// Never fails: what cannot be found out is a problem that is told. `protocol` is what came of speaking
+    /// to the server, which stands above this floor.
+    pub fn doctor(&self, protocol: Vec<ProtocolCheck>) -> DoctorAnswer {
         let mut problems = Vec::new();
         let state_directory = self.state_directory(&mut problems);
         let sandbox = self.sandbox_state(&mut problems);
@@ -95,6 +110,13 @@ impl Session {
                 Vec::new()
             }
         };
+        problems.extend(protocol.iter().filter_map(|check| {
+            let problem = check.problem.as_ref()?;
+            Some(format!(
+                "the MCP server does not speak {} as it should: {problem}",
+                check.revision
+            ))
+        }));
         DoctorAnswer {
             ready: problems.is_empty(),
             surroundings: self.surroundings(sandbox.tier),
@@ -103,6 +125,7 @@ impl Session {
             toolchains,
             state_directory,
             languages,
+            protocol,
             problems,
         }
     }

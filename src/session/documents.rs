@@ -1,7 +1,7 @@
 //! What is kept, as documents to be read: artifacts and their parts, reports, answers of jobs, the rounds.
 
 use super::record::{Record, now};
-use super::{Error, Repository, Session, csv};
+use super::{Error, Repository, Session, csv, curve};
 use crate::artifact::{Artifact, Part};
 
 /// Rounds in the document of them, the latest.
@@ -18,6 +18,8 @@ pub enum Document {
     Job(String),
     /// Every round, in the format of `play --csv`.
     Rounds,
+    /// A run's rewards and rates over its rounds, PNG.
+    Curve(String),
 }
 
 /// An artifact that is kept.
@@ -26,6 +28,14 @@ pub struct KeptArtifact {
     pub id: String,
     pub strategy: String,
     pub valid: bool,
+}
+
+/// A run that is kept.
+#[derive(Clone, Debug)]
+pub struct KeptRun {
+    pub id: String,
+    /// Rounds that were played.
+    pub played: u32,
 }
 
 impl Session {
@@ -59,7 +69,20 @@ impl Session {
                 rounds.reverse();
                 Ok(csv::table(&rounds).into_bytes())
             }
+            Document::Curve(run) => {
+                let run = record.run(run)?;
+                let bugs = record.store.rounds_of(&run.id).map_err(Error::harness)?;
+                Ok(curve::chart(&run.id, &bugs).png())
+            }
         }
+    }
+
+    /// The latest runs, newest first.
+    pub fn runs(&self, repository: &Repository, limit: u32) -> Result<Vec<KeptRun>, Error> {
+        let record = Record::open(&self.workspace(repository)?)?;
+        let kept =
+            |run: crate::store::Run| KeptRun { played: run.next.saturating_sub(1), id: run.id };
+        Ok(record.runs(limit)?.into_iter().map(kept).collect())
     }
 
     /// The latest artifacts that have their parts, newest first.

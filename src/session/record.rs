@@ -168,6 +168,16 @@ impl Record {
         self.store.runs(limit).map_err(Error::harness)
     }
 
+    /// The run with this id.
+    pub(super) fn run(&self, id: &str) -> Result<store::Run, Error> {
+        let run = self.store.run(id).map_err(Error::harness)?;
+        run.ok_or_else(|| {
+            Error::usage(format!(
+                "there is no run {id:?} in this repository; `status` names the last ones"
+            ))
+        })
+    }
+
     /// Entries of the wrong-book that are not solved.
     pub(super) fn wrong_book_size(&self) -> Result<usize, Error> {
         let size = self.store.wrong_book_size().map_err(Error::harness)?;

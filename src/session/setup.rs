@@ -2,7 +2,7 @@
 //! only those that it is asked to write.
 
 use super::{Error, Session};
-use crate::setup::{self, Change, Client, Place, Registered, SERVER, Scope};
+use crate::setup::{self, Change, Client, Place, Registered, SERVER, Scope, Via, Written};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SetupAction {
@@ -19,6 +19,8 @@ pub struct SetupRequest {
     pub client: Client,
     pub scope: Scope,
     pub action: SetupAction,
+    /// Who adds the entry; the client's own command where it has one that is installed, if nobody says.
+    pub via: Option<Via>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
@@ -46,6 +48,8 @@ pub struct SetupAnswer {
     /// The entry's name.
     pub server: &'static str,
     pub outcome: SetupOutcome,
+    /// Who wrote it: `command` is the client's own; null where nothing was written.
+    pub via: Option<&'static str>,
     /// The file as it was, where it was changed.
     pub backup: Option<String>,
     /// The program that the client starts, where it was looked up.
@@ -76,7 +80,7 @@ pub struct ClientEntry {
 
 impl Session {
     pub fn setup(&self, request: &SetupRequest) -> Result<SetupAnswer, Error> {
-        let SetupRequest { client, scope, action } = *request;
+        let SetupRequest { client, scope, action, via } = *request;
         let place = Place::of(client, scope, &self.config().clients);
         let mut answer = SetupAnswer {
             client: client.name(),
@@ -84,6 +88,7 @@ impl Session {
             file: place.as_ref().ok().map(|place| place.path.display().to_string()),
             server: SERVER,
             outcome: SetupOutcome::Printed,
+            via: None,
             backup: None,
             command: None,
             snippet: None,
@@ -110,10 +115,18 @@ impl Session {
             SetupAction::Print | SetupAction::Check => self.check_client(&place, &mut answer)?,
             SetupAction::Write => {
                 let program = &self.config().program;
-                let change = setup::write(&place, program)?;
+                let surroundings = &self.config().client_commands;
+                let Written { change, via, failed } =
+                    setup::register(&place, program, via, surroundings)?;
                 answer.command = Some(program.display().to_string());
                 answer.changed(change, SetupOutcome::Written, SetupOutcome::Unchanged);
-                answer.notes = setup::snippet(client, Some(&place), program)?.notes;
+                if answer.outcome == SetupOutcome::Written {
+                    answer.via = Some(if via == Via::Command { "command" } else { "file" });
+                }
+                answer.notes.extend(failed.map(|error| {
+                    format!("Written to the file by ssr-mcp, since {client}'s own command failed: {error}")
+                }));
+                answer.notes.extend(setup::snippet(client, Some(&place), program)?.notes);
             }
             SetupAction::Remove => {
                 let change = setup::remove(&place)?;
@@ -192,6 +205,8 @@ impl From<setup::Error> for Error {
         match error {
             setup::Error::NoSuchScope { .. }
             | setup::Error::ByPlugin { .. }
+            | setup::Error::NoCommand { .. }
+            | setup::Error::NotInstalled { .. }
             | setup::Error::Foreign { .. }
             | setup::Error::NotUnderstood { .. } => Self::usage(error.to_string()),
             _ => Self::harness(error),

@@ -45,18 +45,45 @@ impl<'a> Document<'a> {
 
     /// The text with the entry; `None` where it is there already.
     pub(super) fn with(&self, entry: &Entry) -> Result<Option<String>, Error> {
-        let (wanted, change) = match self.entry() {
-            Some(there) => (entry.over(there), Value::Object(entry.own.clone())),
-            None => (entry.whole(), entry.whole()),
-        };
+        match self.entry() {
+            Some(there) => {
+                self.changed(entry, entry.over(there), &Value::Object(entry.own.clone()))
+            }
+            None => self.changed(entry, entry.whole(), &entry.whole()),
+        }
+    }
+
+    /// The text with what a new entry gets besides, in one that its client has just made; `None` where
+    /// that is there.
+    pub(super) fn completed(&self, entry: &Entry) -> Result<Option<String>, Error> {
+        let Some(Value::Object(there)) = self.entry() else { return Ok(None) };
+        let mut missing = entry.besides.clone();
+        missing.retain(|key, _| !there.contains_key(key));
+        let mut wanted = there.clone();
+        wanted.extend(missing.clone());
+        self.changed(entry, Value::Object(wanted), &Value::Object(missing))
+    }
+
+    /// Whether an entry of our name is there.
+    pub(super) fn has_entry(&self) -> bool {
+        self.entry().is_some()
+    }
+
+    /// The text with `change` laid over the entry, which is to read as `wanted` then.
+    fn changed(
+        &self,
+        entry: &Entry,
+        wanted: Value,
+        change: &Value,
+    ) -> Result<Option<String>, Error> {
         if self.entry() == Some(&wanted) {
             return Ok(None);
         }
         let key = self.place.client.servers_key();
         let text = match self.place.client.format() {
-            Format::Jsonc => jsonc::set(self.text, key, SERVER, &change),
-            Format::Toml => tables::set(self.text, key, SERVER, &change),
-            Format::Yaml => yaml::set(self.text, key, SERVER, &change),
+            Format::Jsonc => jsonc::set(self.text, key, SERVER, change),
+            Format::Toml => tables::set(self.text, key, SERVER, change),
+            Format::Yaml => yaml::set(self.text, key, SERVER, change),
             Format::OwnYaml => self.own_yaml(entry),
         };
         let text = text.map_err(|reason| self.refusal(reason))?;

@@ -65,6 +65,12 @@ impl File {
         let directory = self.path.parent().unwrap_or(Path::new("/"));
         fs::create_dir_all(directory).map_err(|error| self.unwritable(&error))?;
         let backup = self.back_up()?;
+        self.replace_once(text)?;
+        Ok(backup)
+    }
+
+    /// The same of a file whose backup is made.
+    pub(super) fn replace_once(&self, text: &str) -> Result<(), Error> {
         let new = beside(&self.path, &format!("new-{}", std::process::id()));
         let written = self.write_new(&new, text).map_err(|error| self.unwritable(&error));
         let replaced = written
@@ -73,7 +79,7 @@ impl File {
         if replaced.is_err() {
             fs::remove_file(&new).unwrap_or_default();
         }
-        replaced.map(|()| backup)
+        replaced
     }
 
     pub(super) fn delete(&self) -> Result<Option<PathBuf>, Error> {
@@ -84,7 +90,7 @@ impl File {
     }
 
     /// The old text under another name beside the file; one that holds it already will do.
-    fn back_up(&self) -> Result<Option<PathBuf>, Error> {
+    pub(super) fn back_up(&self) -> Result<Option<PathBuf>, Error> {
         if self.metadata.is_none() {
             return Ok(None);
         }

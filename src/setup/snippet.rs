@@ -2,6 +2,7 @@
 
 use super::client::{Client, Format, Place, Scope};
 use super::entry::Entry;
+use super::own_command::OwnCommand;
 use super::{SERVER, document, tables, yaml};
 use serde_json::{Value, json};
 
@@ -22,7 +23,7 @@ impl Snippet {
         let scope = place.map_or(Scope::User, |place| place.scope);
         Self {
             text: text(client, program),
-            command: command(client, scope, program),
+            command: OwnCommand::of(client, scope, program).map(|command| command.shown()),
             optional: (client == Client::Codex).then(|| CODEX_OPTIONAL.to_owned()),
             notes: notes(client, scope).into_iter().map(str::to_owned).collect(),
         }
@@ -52,39 +53,6 @@ fn text(client: Client, program: &str) -> String {
             format!("{file:#}")
         }
     }
-}
-
-fn command(client: Client, scope: Scope, program: &str) -> Option<String> {
-    let entry = Value::Object(Entry::of(client, program).own);
-    let program = quoted(program);
-    match (client, scope) {
-        (Client::ClaudeCode, scope) => Some(format!(
-            "claude mcp add-json --scope {scope} {SERVER} {}",
-            quoted(&entry.to_string())
-        )),
-        (Client::Codex, Scope::User) => Some(format!("codex mcp add {SERVER} -- {program} mcp")),
-        (Client::Cline, _) => Some(format!("cline mcp add {SERVER} --yes -- {program} mcp")),
-        (Client::Gemini, scope) => {
-            Some(format!("gemini mcp add -s {scope} {SERVER} {program} mcp"))
-        }
-        (Client::VsCode, Scope::User) => {
-            let mut named = json!({ "name": SERVER });
-            if let (Value::Object(named), Value::Object(entry)) = (&mut named, entry) {
-                named.extend(entry);
-            }
-            Some(format!("code --add-mcp {}", quoted(&named.to_string())))
-        }
-        _ => None,
-    }
-}
-
-/// For a shell.
-fn quoted(text: &str) -> String {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/_.+-".contains(&byte);
-    if !text.is_empty() && text.bytes().all(is_plain) {
-        return text.to_owned();
-    }
-    format!("'{}'", text.replace('\'', r"'\''"))
 }
 
 const CODEX_OPTIONAL: &str = "\

@@ -1,25 +1,58 @@
-//! Standard input as frames, read as they come.
+//! Standard input, or a pipe of ours, as frames, read as they come.
 
 use super::{Frame, Frames, LONGEST};
 use rustix::event::{PollFd, PollFlags, poll};
-use std::io::{ErrorKind, Read, Stdin};
+use std::fs::File;
+use std::io::{self, ErrorKind, Read, Stdin};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
 
 /// Bytes that are read at once.
 const PIECE: usize = 64 * 1024;
 
 pub struct Input {
-    stdin: Stdin,
+    source: Source,
     piece: Vec<u8>,
     frames: Frames,
     ended: bool,
 }
 
+enum Source {
+    Stdin(Stdin),
+    Pipe(File),
+}
+
+impl Source {
+    fn read(&mut self, piece: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::Stdin(stdin) => stdin.lock().read(piece),
+            Self::Pipe(file) => file.read(piece),
+        }
+    }
+}
+
+impl AsFd for Source {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        match self {
+            Self::Stdin(stdin) => stdin.as_fd(),
+            Self::Pipe(file) => file.as_fd(),
+        }
+    }
+}
+
 impl Input {
     /// This process's standard input. There should be one of it.
     pub fn stdin() -> Self {
-        let piece = vec![0; PIECE];
-        Self { stdin: std::io::stdin(), piece, frames: Frames::new(LONGEST), ended: false }
+        Self::of(Source::Stdin(io::stdin()))
+    }
+
+    /// The end of a pipe.
+    pub fn pipe(end: OwnedFd) -> Self {
+        Self::of(Source::Pipe(end.into()))
+    }
+
+    fn of(source: Source) -> Self {
+        Self { source, piece: vec![0; PIECE], frames: Frames::new(LONGEST), ended: false }
     }
 
     /// The next frame; waits for it. `None` once nothing more comes, also where reading fails.
@@ -31,7 +64,7 @@ impl Input {
             if self.ended {
                 return self.frames.end();
             }
-            match self.stdin.lock().read(&mut self.piece) {
+            match self.source.read(&mut self.piece) {
                 Ok(0) => self.ended = true,
                 Ok(length) => self.frames.push(&self.piece[..length]),
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
@@ -40,7 +73,7 @@ impl Input {
                     self.wait(PollFlags::IN, None);
                 }
                 Err(error) => {
-                    tracing::debug!("standard input cannot be read: {error}");
+                    tracing::debug!("the client cannot be read: {error}");
                     self.ended = true;
                 }
             }
@@ -54,7 +87,7 @@ impl Input {
     }
 
     fn wait(&self, what: PollFlags, within: Option<Duration>) -> PollFlags {
-        let mut polled = [PollFd::new(&self.stdin, what)];
+        let mut polled = [PollFd::new(&self.source, what)];
         let within = within.and_then(|within| within.try_into().ok());
         if poll(&mut polled, within.as_ref()).is_err() {
             return PollFlags::empty();

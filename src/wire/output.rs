@@ -1,9 +1,10 @@
-//! Standard output, kept for the protocol: whatever else prints to it goes to standard error.
+//! Standard output (or a pipe of ours), kept for the protocol: whatever else prints to it goes to standard error.
 
 use super::Framing;
 use rustix::event::{PollFd, PollFlags, poll};
 use std::fs::File;
 use std::io::{self, ErrorKind, Write};
+use std::os::fd::OwnedFd;
 
 pub struct Output(File);
 
@@ -13,6 +14,11 @@ impl Output {
         let private = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdout(), 3)?;
         rustix::stdio::dup2_stdout(rustix::stdio::stderr())?;
         Ok(Self(File::from(private)))
+    }
+
+    /// The end of a pipe.
+    pub fn pipe(end: OwnedFd) -> Self {
+        Self(end.into())
     }
 
     /// Writes a message, delimited as said. `message` is JSON without a line break.

@@ -29,7 +29,7 @@ const SECRET: &str = "of the fixture only";
 fn main() -> anyhow::Result<()> {
     let address = std::env::args().nth(1).unwrap_or_else(|| "127.0.0.1:0".to_owned()).parse()?;
     let told = |address| eprintln!("the fixture is served at http://{address}/mcp");
-    ssr_mcp::mcp::serve_http_as(Fixture, address, None, told)
+    ssr_mcp::mcp::serve_http_as(Fixture, address, None, Vec::new(), told)
 }
 
 #[derive(Clone)]

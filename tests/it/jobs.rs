@@ -240,6 +240,11 @@ fn what_is_kept_is_there_as_resources_and_completed() {
     let completed =
         client.call("completion/complete", &json!({ "ref": reference, "argument": argument }));
     assert_eq!(completed["result"]["completion"]["values"], json!([id]), "{completed}");
+    let reference = json!({ "type": "ref/resource", "uri": "ssr-mcp://job/{id}" });
+    let argument = json!({ "name": "id", "value": &job[..4] });
+    let completed =
+        client.call("completion/complete", &json!({ "ref": reference, "argument": argument }));
+    assert_eq!(completed["result"]["completion"]["values"], json!([job]), "{completed}");
 }
 
 #[test]
@@ -301,4 +306,35 @@ fn a_server_offers_the_groups_of_tools_that_it_is_asked_for() {
     let called =
         client.call("tools/call", &json!({ "name": "apply", "arguments": { "patch": "" } }));
     assert_eq!(called["error"]["code"], -32602, "{called}");
+}
+
+#[test]
+fn a_run_s_curve_is_a_picture_that_is_listed_and_completed() {
+    use base64::Engine as _;
+    let home = ledger();
+    let mut command = home.binary();
+    command.args(["play", ".", "--rounds", "2", "--seed", "3", "--strategy", "direct"]);
+    let played = command.args(["--attempts", "1", "--json"]).output().unwrap();
+    let row = String::from_utf8(played.stdout).unwrap();
+    let row: Value = serde_json::from_str(row.lines().next().unwrap()).unwrap();
+    let run = row["run"].as_str().unwrap();
+    let mut client = Client::ready(&home);
+    let uri = format!("ssr-mcp://curve/{run}");
+    let listed = client.call("resources/list", &json!({}))["result"]["resources"].take();
+    let curve = listed.as_array().unwrap().iter().find(|resource| resource["uri"] == uri.as_str());
+    assert_eq!(curve.expect("it is listed")["mimeType"], "image/png");
+    let templates = client.call("resources/templates/list", &json!({}));
+    assert!(templates["result"]["resourceTemplates"].to_string().contains("curve/{run}"));
+    let read = client.call("resources/read", &json!({ "uri": uri }));
+    let content = &read["result"]["contents"][0];
+    assert_eq!(content["mimeType"], "image/png");
+    let blob = base64::engine::general_purpose::STANDARD.decode(content["blob"].as_str().unwrap());
+    assert!(blob.unwrap().starts_with(b"\x89PNG\r\n\x1a\n"));
+    let reference = json!({ "type": "ref/resource", "uri": "ssr-mcp://curve/{run}" });
+    let argument = json!({ "name": "run", "value": &run[..4] });
+    let completed =
+        client.call("completion/complete", &json!({ "ref": reference, "argument": argument }));
+    assert_eq!(completed["result"]["completion"]["values"], json!([run]));
+    let refused = client.call("resources/read", &json!({ "uri": "ssr-mcp://curve/0123456789ab" }));
+    assert_eq!(refused["error"]["code"], -32602, "{refused}");
 }

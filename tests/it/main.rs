@@ -32,6 +32,7 @@ mod killed;
 mod leaks;
 mod lsp;
 mod mcp;
+mod mcp_batch;
 mod mcp_clients;
 mod mcp_http;
 mod mcp_wire;

@@ -15,8 +15,12 @@ struct Server {
 
 impl Server {
     fn new(home: &Home, address: &str, token: Option<&str>) -> Self {
+        Self::with(home, &[address], token)
+    }
+
+    fn with(home: &Home, arguments: &[&str], token: Option<&str>) -> Self {
         let mut command = home.binary();
-        command.args(["mcp", "--http", address]);
+        command.args(["mcp", "--http"]).args(arguments);
         if let Some(token) = token {
             command.env("SSR_MCP_HTTP_TOKEN", token);
         }
@@ -30,8 +34,14 @@ impl Server {
 
     /// The status and what follows the headers.
     fn post(&self, headers: &[(&str, &str)], message: &Value) -> (u16, String) {
-        let body = message.to_string();
-        let mut text = String::from("POST /mcp HTTP/1.1\r\nConnection: close\r\n");
+        let answer = self.exchange("POST", headers, &message.to_string());
+        let status = answer.split(' ').nth(1).unwrap().parse().unwrap();
+        (status, answer.split_once("\r\n\r\n").unwrap().1.to_owned())
+    }
+
+    /// The answer with its headers.
+    fn exchange(&self, method: &str, headers: &[(&str, &str)], body: &str) -> String {
+        let mut text = format!("{method} /mcp HTTP/1.1\r\nConnection: close\r\n");
         let host = [("Host", self.address.as_str())];
         let named = headers.iter().any(|(name, _)| *name == "Host");
         let all = host.iter().filter(|_| !named).chain(headers);
@@ -45,8 +55,7 @@ impl Server {
         stream.write_all(text.as_bytes()).unwrap();
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();
-        let status = answer.split(' ').nth(1).unwrap().parse().unwrap();
-        (status, answer.split_once("\r\n\r\n").unwrap().1.to_owned())
+        answer
     }
 }
 
@@ -170,4 +179,55 @@ fn what_cannot_be_read_is_refused_and_the_server_lives_on() {
     // The server may close before it has read everything.
     let _sent = stream.write_all(long.to_string().as_bytes()).is_ok();
     assert_eq!(server.post(&MODERN, &call()).0, 200);
+}
+
+#[test]
+fn a_name_is_served_where_it_was_allowed_and_no_other() {
+    let home = Home::new();
+    let allowed = ["127.0.0.1:0", "--allow-host", "Dev.example", "--allow-host", "b.example"];
+    let server = Server::with(&home, &allowed, None);
+    for (name, value, expect) in [
+        ("Host", "dev.example", 200),
+        ("Host", "DEV.example:8080", 200),
+        ("Host", "b.example", 200),
+        ("Host", "localhost", 200),
+        ("Host", "c.example", 403),
+        ("Host", "sub.dev.example", 403),
+        ("Host", "dev.example.evil.example", 403),
+        ("Origin", "https://dev.example", 200),
+        ("Origin", "http://dev.example:5173", 200),
+        ("Origin", "https://dev.example.evil.example", 403),
+    ] {
+        let headers = [&MODERN[..], &[(name, value)]].concat();
+        let (status, answer) = server.post(&headers, &call());
+        assert_eq!(status, expect, "{name}: {value}: {answer}");
+    }
+    for bad in ["", "http://a.example", "a.example:80", "*", "a.example/mcp"] {
+        let mut command = home.binary();
+        command.args(["mcp", "--http", "127.0.0.1:0", "--allow-host", bad]);
+        assert_eq!(command.output().unwrap().status.code(), Some(2), "{bad:?}");
+    }
+}
+
+#[test]
+fn so_many_sessions_are_open_at_once_and_one_that_is_ended_makes_room() {
+    let home = Home::new();
+    let server = Server::new(&home, "127.0.0.1:0", None);
+    let mut session = String::new();
+    for count in 0..64 {
+        let answer = server.exchange("POST", &[], &initialize().to_string());
+        assert!(answer.starts_with("HTTP/1.1 200"), "{count}: {answer}");
+        let id = answer.lines().find_map(|line| line.strip_prefix("mcp-session-id: "));
+        session = id.expect("an id").trim().to_owned();
+    }
+    let (status, answer) = server.post(&[], &initialize());
+    assert!(status == 503 && answer.contains("64 sessions are open"), "{status} {answer}");
+    // What needs no session is served all the same, and so are those that are open.
+    assert_eq!(server.post(&MODERN, &call()).0, 200);
+    let open = [("Mcp-Session-Id", session.as_str()), ("MCP-Protocol-Version", "2025-06-18")];
+    let ping = json!({ "jsonrpc": "2.0", "id": 2, "method": "ping" });
+    assert_eq!(server.post(&open, &ping).0, 200);
+    let ended = server.exchange("DELETE", &open, "");
+    assert!(ended.starts_with("HTTP/1.1 20"), "{ended}");
+    assert_eq!(server.post(&[], &initialize()).0, 200);
 }

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 const PATIENCE: Duration = Duration::from_mins(1);
 
 /// The server, its input whole: what it answers, its standard error, its exit code.
-fn talk(home: &Home, arguments: &[&str], input: &[u8]) -> (String, String, Option<i32>) {
+pub(crate) fn talk(home: &Home, arguments: &[&str], input: &[u8]) -> (String, String, Option<i32>) {
     let mut child = spawn(home, arguments);
     let mut stdin = child.stdin.take().unwrap();
     let input = input.to_vec();
@@ -54,16 +54,16 @@ fn by_id(lines: &str) -> Vec<Value> {
     answers
 }
 
-fn headed(message: &Value) -> String {
+pub(crate) fn headed(message: &Value) -> String {
     let text = message.to_string();
     format!("Content-Length: {}\r\n\r\n{text}", text.len())
 }
 
-fn request(id: i64, method: &str, params: &Value) -> Value {
+pub(crate) fn request(id: i64, method: &str, params: &Value) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })
 }
 
-fn initialize(version: &str) -> Value {
+pub(crate) fn initialize(version: &str) -> Value {
     request(
         0,
         "initialize",
@@ -79,7 +79,7 @@ fn lists(count: i64, padding: &str) -> String {
 }
 
 /// The params of a request that says itself what it speaks.
-fn modern(version: &str, mut params: Value) -> Value {
+pub(crate) fn modern(version: &str, mut params: Value) -> Value {
     params["_meta"] = json!({
         "io.modelcontextprotocol/protocolVersion": version,
         "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "0" },
@@ -88,7 +88,7 @@ fn modern(version: &str, mut params: Value) -> Value {
     params
 }
 
-fn score() -> Value {
+pub(crate) fn score() -> Value {
     json!({ "name": "score_reward", "arguments": { "solved": 2 } })
 }
 
@@ -443,25 +443,25 @@ fn nothing_that_is_told_on_the_way_is_called_an_error() {
 }
 
 /// A server whose ends are held one by one.
-struct Server {
+pub(crate) struct Server {
     child: Child,
     input: Option<ChildStdin>,
     output: Option<ChildStdout>,
 }
 
 impl Server {
-    fn new(home: &Home, arguments: &[&str]) -> Self {
+    pub(crate) fn new(home: &Home, arguments: &[&str]) -> Self {
         let mut child = spawn(home, arguments);
         let (input, output) = (child.stdin.take(), child.stdout.take());
         Self { child, input, output }
     }
 
-    fn line(&mut self, message: &Value) {
+    pub(crate) fn line(&mut self, message: &Value) {
         self.input.as_mut().unwrap().write_all(format!("{message}\n").as_bytes()).unwrap();
     }
 
     /// The next line of its output.
-    fn next(&mut self) -> Value {
+    pub(crate) fn next(&mut self) -> Value {
         let line = self.until(|seen| seen.ends_with(b"\n"));
         serde_json::from_slice(&line).unwrap()
     }
@@ -484,14 +484,14 @@ impl Server {
     }
 
     /// Most bytes that were resident so far.
-    fn peak(&self) -> u64 {
+    pub(crate) fn peak(&self) -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
         let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
         line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() * 1024
     }
 
     /// Closes its input, and reads what it still says.
-    fn leave(mut self) -> (ExitStatus, String) {
+    pub(crate) fn leave(mut self) -> (ExitStatus, String) {
         drop(self.input.take());
         let mut rest = String::new();
         self.output.take().unwrap().read_to_string(&mut rest).unwrap();

@@ -344,3 +344,146 @@ fn the_plugin_of_claude_code_says_what_is_true() {
         }
     }
 }
+
+/// Puts a program of a client's name on the path of [`with_programs`].
+fn install(home: &Home, name: &str, script: &str) {
+    home.write(&format!("bin/{name}"), &format!("#!/bin/sh\n{script}\n"));
+    let program = home.root().join("bin").join(name);
+    fs::set_permissions(program, fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+/// With keys in the environment that are nobody's business.
+fn with_programs(home: &Home, arguments: &str) -> Output {
+    let path = format!("{}:/usr/bin:/bin", home.root().join("bin").display());
+    let mut command = home.binary();
+    command.env("PATH", path).env("TAOTOKEN_API_KEY", "secret").env("SSR_MCP_HTTP_TOKEN", "secret");
+    command.args(arguments.split_whitespace()).output().unwrap()
+}
+
+/// What Gemini's own command writes: `mcp add -s SCOPE NAME COMMAND ARGUMENT`.
+const GEMINI: &str = r#"
+test "$1 $2 $3 $4 $5 $7" = "mcp add -s user ssr mcp" || exit 9
+env | grep -q secret && exit 8
+printf '{ "theirs": true, "mcpServers": { "ssr": { "command": "%s", "args": ["mcp"] } } }' "$6" \
+    > "$HOME/.gemini/settings.json""#;
+
+#[test]
+fn a_client_s_own_command_adds_a_new_entry() {
+    let home = Home::new();
+    home.write("home/.gemini/settings.json", "{ \"mine\": true }");
+    install(&home, "gemini", GEMINI);
+    let output = with_programs(&home, "setup gemini --write --json");
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((&answer["outcome"], &answer["via"]), (&"written".into(), &"command".into()));
+    let path = home.root().join("home/.gemini/settings.json");
+    let written = fs::read_to_string(&path).unwrap();
+    assert!(written.contains("theirs") && written.contains(BINARY), "{written}");
+    let backup = fs::read_to_string(answer["backup"].as_str().unwrap()).unwrap();
+    assert_eq!(backup, "{ \"mine\": true }");
+    // A second time nothing is started, and nothing changes.
+    install(&home, "gemini", "exit 1");
+    let before = files(&home);
+    let again = with_programs(&home, "setup gemini --write");
+    assert!(String::from_utf8_lossy(&again.stdout).starts_with("nothing to change"), "{again:?}");
+    assert_eq!(files(&home), before);
+    assert!(with_programs(&home, "setup gemini --check").status.success());
+}
+
+#[test]
+fn what_a_client_s_command_cannot_say_is_added_behind_it() {
+    let home = Home::new();
+    home.write("home/.codex/config.toml", "# Mine.\n");
+    let script = "printf '\\n[mcp_servers.ssr]\\ncommand = \"%s\"\\nargs = [\"mcp\"]\\n' \"$5\" \
+                  >> \"$HOME/.codex/config.toml\"";
+    install(&home, "codex", script);
+    let output = with_programs(&home, "setup codex --write");
+    assert!(output.status.success(), "{output:?}");
+    let path = home.root().join("home/.codex/config.toml");
+    let written = fs::read_to_string(&path).unwrap();
+    assert!(written.starts_with("# Mine.\n") && written.contains(BINARY), "{written}");
+    assert!(
+        written.contains("tool_timeout_sec = 300") && written.contains("env_vars"),
+        "{written}"
+    );
+    assert_eq!(beside(&path), ["config.toml", "config.toml.before-ssr-mcp"]);
+}
+
+#[test]
+fn a_command_that_fails_or_does_something_else_is_told_and_the_file_is_written() {
+    for (script, reason) in [
+        ("echo no login; exit 3", "exit status: 3 and said: no login"),
+        ("exit 0", "does not name this server as it should"),
+        (
+            "echo '{\"mcpServers\":{\"other\":{\"command\":\"x\"}}}' > $HOME/.gemini/settings.json",
+            "does not name this server as it should",
+        ),
+    ] {
+        let home = Home::new();
+        home.write("home/.gemini/settings.json", "{}");
+        install(&home, "gemini", script);
+        let output = with_programs(&home, "setup gemini --write --json");
+        let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!((&answer["outcome"], &answer["via"]), (&"written".into(), &"file".into()));
+        assert!(answer["notes"][0].as_str().unwrap().contains(reason), "{script}: {answer}");
+        let written = fs::read_to_string(home.root().join("home/.gemini/settings.json")).unwrap();
+        assert!(written.contains(BINARY), "{written}");
+        // Asked for alone, it is refused.
+        let home = Home::new();
+        home.write("home/.gemini/settings.json", "{}");
+        install(&home, "gemini", script);
+        let output = with_programs(&home, "setup gemini --write --via command");
+        assert_eq!(output.status.code(), Some(3), "{output:?}");
+        assert!(String::from_utf8_lossy(&output.stderr).contains(reason), "{output:?}");
+    }
+}
+
+#[test]
+fn nothing_of_a_client_is_started_unless_it_is_asked_for() {
+    let home = Home::new();
+    home.write("home/.gemini/settings.json", "{}");
+    for name in ["gemini", "code", "cursor"] {
+        install(&home, name, "touch \"$HOME/started\"");
+    }
+    for arguments in [
+        "setup gemini",
+        "setup gemini --check",
+        "setup gemini --remove",
+        "setup gemini --write --via file",
+        "setup gemini --remove",
+        "setup vscode --write",
+        "setup cursor --write",
+        "doctor",
+    ] {
+        with_programs(&home, arguments);
+        assert!(!home.root().join("home/started").exists(), "{arguments}");
+    }
+    refused(&home, "setup goose --write --via command", 2, "no command of its own");
+    refused(&home, "setup codex --write --via command", 2, "`codex` is not on the PATH");
+    // What lies in the project is not the user's program.
+    home.write("repo/node_modules/.bin/gemini", "#!/bin/sh\ntouch \"$HOME/started\"\n");
+    let program = home.root().join("repo/node_modules/.bin/gemini");
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    let mut command = home.binary();
+    command.env("PATH", program.parent().unwrap());
+    let output = command.args(["setup", "gemini", "--write"]).output().unwrap();
+    assert!(output.status.success() && !home.root().join("home/started").exists(), "{output:?}");
+}
+
+#[test]
+fn doctor_speaks_to_the_server_in_both_eras() {
+    let home = Home::new();
+    let doctor = answer(&home, "doctor");
+    let checks = doctor["protocol"].as_array().unwrap();
+    let revisions: Vec<&Value> = checks.iter().map(|check| &check["revision"]).collect();
+    assert_eq!(revisions, ["2026-07-28", "2025-11-25"]);
+    for check in checks {
+        assert_eq!((&check["passed"], &check["problem"]), (&true.into(), &Value::Null), "{check}");
+        assert!(check["tools"].as_u64().unwrap() > 10, "{check}");
+    }
+    let text = String::from_utf8(run(&home, "doctor").stdout).unwrap();
+    assert!(
+        text.contains("✓ MCP 2026-07-28 spoken, ") && text.contains("✓ MCP 2025-11-25"),
+        "{text}"
+    );
+}
