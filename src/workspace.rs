@@ -31,7 +31,7 @@ pub use base::{Base, Drift};
 pub use error::Error;
 pub use freeze::Freezing;
 pub use git::{Head, Vcs};
-pub use history::{Commit, History, NoHistory, Revision, Wanted};
+pub use history::{Commit, Gone, History, NoHistory, Revision, Wanted};
 pub use products::Products;
 pub use report::FreezeReport;
 pub use upkeep::{OldBase, Upkeep, size as disk_size, states};

@@ -83,7 +83,8 @@ impl Runner {
     /// Whether calls can be recorded: by a program of the language, or in what is built.
     pub fn observes(&self) -> bool {
         let program = !embedded::file(self.0.spec.folder(), "observe.py").is_empty();
-        self.0.command.is_none() && (program || self.0.spec.switch.is_some())
+        self.0.command.is_none()
+            && (program || self.0.spec.switch.as_ref().is_some_and(|switch| switch.notes.is_some()))
     }
 
     /// `None` where the framework's language has no such program, or the user's own command runs the tests.
