@@ -30,6 +30,7 @@ use crate::text::{Edit, apply_edits, lines};
 use crate::tree::{Changes, File, RelPath, Tree};
 use crate::workspace::History;
 use mapping::Fit;
+pub(super) use older::Within;
 use similarity::{Changed, similarity};
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
@@ -114,8 +115,8 @@ impl Undoing {
             let there: usize = code_files.map(|file| changed_lines(&file.old, &file.new)).sum();
             let moved = commit.gone.iter().filter_map(|gone| Some((gone, gone.new.as_ref()?)));
             let gone: usize = moved.map(|(gone, new)| changed_lines(&gone.old, new)).sum();
-            let size = there + gone;
-            let weight = rank::weight(commit, size, tests, age, of);
+            let lines = there + gone;
+            let weight = rank::weight(commit, lines, tests, age, of);
             for (revision, file) in commit.files.iter().enumerate() {
                 let Some(file) = place(&file.path) else { continue };
                 // As for every strategy: what many test files reach costs most to run.
@@ -286,15 +287,17 @@ impl Undoing {
         format!("undoes {part}{id} {title:?} in {}: {place} (line {line})", opened.path)
     }
 
-    /// The older tests of the candidate's commits, laid over the base; `None` where there are none.
+    /// The older tests of the candidate's commits, as far as they lie `within`, laid over the base; `None`
+    /// where there are none.
     pub(super) fn older_tests(
         &self,
         candidate: &Candidate,
         tree: &dyn Tree,
         test_files: &[RelPath],
         languages: &Languages,
+        within: Within<'_>,
     ) -> Option<Changes> {
-        older::tests(self, &candidate.commits(), tree, test_files, languages)
+        older::tests(self, &candidate.commits(), tree, test_files, (languages, within))
     }
 
     /// Which commits the candidate undoes, and how closely.

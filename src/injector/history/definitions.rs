@@ -60,9 +60,8 @@ impl Sides<'_> {
     /// The edits without imports, among their lines, of names that nobody gives any more and that come back
     /// as definitions.
     pub(super) fn without_gone_imports(&self, edits: Vec<Edit>) -> Vec<Edit> {
-        let is_gone = |name: &String| {
-            !self.usage.has(name.as_bytes()) && (self.elsewhere)(name).is_some()
-        };
+        let is_gone =
+            |name: &String| !self.usage.has(name.as_bytes()) && (self.elsewhere)(name).is_some();
         let imports = self.old.imports().iter().filter(|import| import.names.iter().all(is_gone));
         let gone: Vec<&[u8]> =
             imports.map(|import| self.old.text(&import.range).trim_ascii_end()).collect();

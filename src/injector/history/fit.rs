@@ -51,21 +51,24 @@ impl Sides<'_> {
             }
             let place = undos[first].edits.first()?.range.start;
             let (mut imports, mut again) = (BTreeSet::new(), false);
-            for name in self.missing(&edits, &text) {
-                let gone = !self.usage.has(name.as_bytes());
-                let import = self.import(&name);
-                if let Some(import) = import.filter(|_| !gone || (self.elsewhere)(&name).is_none())
-                {
-                    imports.insert(import);
-                } else if let Some(hunk) = undos.iter().position(|undo| self.defines(undo, &name)) {
-                    again |= taken.insert(hunk);
-                } else {
-                    returned.push(self.definition(&name, place)?);
-                    again = true;
+            let methods = self.missing_methods(&edits, &text);
+            for name in self.missing(&edits, &text).difference(&methods) {
+                let defines = |at: &usize| !taken.contains(at) && self.defines(&undos[*at], name);
+                let gone = || !self.usage.has(name.as_bytes()) && (self.elsewhere)(name).is_some();
+                match self.import(name) {
+                    Some(import) if !gone() => {
+                        imports.insert(import);
+                        continue;
+                    }
+                    None if (0..undos.len()).any(|at| defines(&at)) => {
+                        taken.extend((0..undos.len()).find(defines));
+                    }
+                    _ => returned.push(self.definition(name, place)?),
                 }
+                again = true;
             }
-            for name in self.missing_methods(&edits, &text) {
-                returned.extend(self.method(&name, place));
+            for name in &methods {
+                returned.push(self.method(name, place)?);
                 again = true;
             }
             if !again {
