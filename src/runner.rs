@@ -35,7 +35,7 @@ mod tests;
 pub use canary::Canary;
 pub use error::Error;
 pub use instrument::{Instrument, Lines, Reach, Trial};
-pub use observe::{Difference, Reaction, Watched, WatchedEdit, WovenEdit};
+pub use observe::{Difference, Reaction, Recorded, Watched, WatchedEdit, WovenEdit};
 pub use report::NoReport;
 pub use scope::Near;
 pub use script::Chosen;

@@ -36,6 +36,7 @@ embed![
     "javascript/runners/support.cjs",
     "javascript/runners/reach.cjs",
     "javascript/runners/lines.cjs",
+    "javascript/runners/observe.cjs",
     "javascript/runners/hook.cjs",
     "javascript/runners/screen.cjs",
     "javascript/runners/vitest.cjs",
