@@ -35,7 +35,7 @@ mod tests;
 pub use canary::Canary;
 pub use error::Error;
 pub use instrument::{Instrument, Lines, Reach, Trial};
-pub use observe::{Difference, Reaction, Watched, WatchedEdit, WovenEdit};
+pub use observe::{Difference, Reaction, Recorded, Watched, WatchedEdit, WovenEdit};
 pub use report::{NoReport, printed};
 pub use scope::Near;
 pub use script::Chosen;
@@ -153,7 +153,7 @@ impl Runner {
 
     /// Whether code of the repository may run while it is built, in the compiler or before it.
     pub fn runs_while_building(&self) -> bool {
-        self.0.crates.macros
+        self.0.crates.macros || self.0.spec.tools == ToolKind::CMake
     }
 
     /// Languages of the code under test, named as in `grammars/`; the first holds the runner.

@@ -157,7 +157,7 @@ impl<'a> Bench<'a> {
         }
         let files = files_of(&failing, &task.test_files);
         let started = Instant::now();
-        let coverage = match harness.runner().switch() {
+        let coverage = match harness.runner().probes() {
             None => harness.coverage(&state, &files, None)?,
             Some(_) => together::coverage(harness, languages, task, &outcomes, run.wall)?,
         };
@@ -302,8 +302,9 @@ impl<'a> Bench<'a> {
             let answered = answers.iter().flatten().count();
             tracing::debug!(candidates = answered, wall = ?started.elapsed(), "screened");
             let mut known = lock(&self.screened);
-            for ((digest, _), answer) in unknown.into_iter().zip(answers) {
+            for ((digest, changes), answer) in unknown.into_iter().zip(answers) {
                 if let Some(answer) = answer {
+                    self.trace(&changes, &answer);
                     known.insert(digest.clone(), answer);
                 }
             }
@@ -319,6 +320,16 @@ impl<'a> Bench<'a> {
             }
         }
         Ok(answers)
+    }
+
+    fn trace(&self, candidate: &Changes, answer: &Answer) {
+        if tracing::enabled!(tracing::Level::TRACE) {
+            let state = Overlaid { base: self.harness.base(), changes: &self.state };
+            let patch = Patch::between(&state, candidate).to_bytes();
+            let (passed, of) = (answer.passed.len(), self.failing.len());
+            let patch = String::from_utf8_lossy(&patch);
+            tracing::trace!(passed, of, stages = ?answer.stages, "candidate\n{patch}");
+        }
     }
 
     fn screen_now(&self, candidates: &[Changes]) -> Result<Vec<Option<Answer>>, Error> {

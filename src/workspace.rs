@@ -32,7 +32,7 @@ pub use base::{Base, Drift};
 pub use error::Error;
 pub use freeze::{Freezing, Unsaved};
 pub use git::{Head, Vcs};
-pub use history::{Commit, History, NoHistory, Revision, Wanted};
+pub use history::{Commit, Gone, History, NoHistory, Revision, Wanted};
 pub use practice_tree::Edited;
 pub use products::Products;
 pub use report::FreezeReport;

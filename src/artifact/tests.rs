@@ -197,7 +197,7 @@ fn a_mangled_artifact_is_malformed_or_comes_back_as_it_is() {
         b"\\u0000",
         b"\",",
     ];
-    crate::dice::mangled::check(&[good.as_bytes()], &words, &|input| {
+    crate::dice::mangled::check("artifact", &[good.as_bytes()], &words, &|input| {
         let Ok(json) = serde_json::from_slice(input) else { return };
         if let Ok(artifact) = Artifact::from_json(&json) {
             let again = Artifact::from_json(&artifact.to_json()).expect("what is written is read");

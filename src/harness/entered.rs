@@ -34,7 +34,7 @@ impl Harness {
         passing: &BTreeSet<TestId>,
         usual: Duration,
     ) -> Result<Measured, Error> {
-        let Some(switch) = self.runner.switch() else { return Ok(Measured::default()) };
+        let Some(switch) = self.runner.probes() else { return Ok(Measured::default()) };
         if self.runner.runs_while_building() || passing.len() > TESTS {
             return Ok(Measured::default());
         }

@@ -109,7 +109,7 @@ mod tests {
     fn what_a_mangled_parser_prints_is_read_or_refused_with_a_reason_on_one_line() {
         let seeds: [&[u8]; 2] = [br#"{"t::a": "passed", "b": false, "c": "FAIL"}"#, b"{}"];
         let words: [&[u8]; 6] = [b"\"", b"1e999", b"\\ud800", b"null", b"[", b"\n"];
-        crate::dice::mangled::check(&seeds, &words, &|input| match read(input) {
+        crate::dice::mangled::check("statuses", &seeds, &words, &|input| match read(input) {
             Ok(verdicts) => assert!(!verdicts.is_empty() && verdicts.duplicates().is_empty()),
             Err(problem) => assert!(!problem.to_string().is_empty()),
         });

@@ -1,15 +1,16 @@
 //! From a request to a search: the strategy that it comes to, and what that may edit.
 
 use super::bench::Bench;
-use super::code::{Code, Ground};
+use super::code::{Code, Ground, is_called};
 use super::history::Undoing;
 use super::search::Search;
 use super::{Counts, Injected, NotInjected, Request, Strategy, Target};
 use crate::harness::{Error, Harness};
 use crate::syntax::Languages;
-use crate::tree::RelPath;
+use crate::tree::{RelPath, Tree};
 use crate::workspace::Wanted;
 use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
 
 /// Where the mix comes to history and history to nothing, code is removed instead.
 pub(super) fn search(
@@ -110,5 +111,24 @@ pub(super) fn wanted_history(
     };
     let mut code = ground.code_files();
     code.retain(|path| target.is_none_or(|target| target.file == *path));
-    Ok(Wanted { code, tests })
+    let lines = target.and_then(|target| asked_lines(harness.base(), &languages, target));
+    Ok(Wanted { code, tests, lines })
+}
+
+/// The lines of the target: of its function, of the whole file where it names none.
+fn asked_lines(
+    tree: &dyn Tree,
+    languages: &Languages,
+    target: &Target,
+) -> Option<(RelPath, RangeInclusive<u32>)> {
+    let parsed = languages.for_path(&target.file)?.parse(tree.read(&target.file)?.bytes);
+    let range = match &target.symbol {
+        None => 0..parsed.source().len(),
+        Some(symbol) => {
+            let functions = parsed.functions();
+            functions.iter().find(|function| is_called(function, symbol))?.range.clone()
+        }
+    };
+    let lines = parsed.line_of(range.start)..=parsed.line_of(range.end.saturating_sub(1));
+    Some((target.file.clone(), lines))
 }

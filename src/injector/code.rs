@@ -170,6 +170,12 @@ impl<'a> Code<'a> {
         (&self.opened[&index], self.usage.get_or_insert_default())
     }
 
+    /// A file parsed, without what else an opened one has.
+    pub(super) fn parsed(&self, index: usize) -> Option<Parsed> {
+        let path = &self.files.get(index)?.path;
+        Some(self.languages.for_path(path)?.parse(self.tree.read(path)?.bytes))
+    }
+
     /// Parses a file on first use.
     pub(super) fn open(&mut self, index: usize) -> &Opened {
         if !self.opened.contains_key(&index) {
@@ -238,7 +244,7 @@ fn usage(tree: &dyn Tree, languages: &Languages) -> Usage {
     Usage::of(tree, tree.paths().into_iter().filter(of_language).collect())
 }
 
-fn is_called(function: &crate::syntax::Function, symbol: &str) -> bool {
+pub(super) fn is_called(function: &crate::syntax::Function, symbol: &str) -> bool {
     let plain = |name: &str| name.replace("::", ".");
     let (qualified, symbol) = (plain(&function.qualified), plain(symbol));
     function.name == symbol || qualified == symbol || qualified.ends_with(&format!(".{symbol}"))

@@ -1,11 +1,12 @@
 //! Finds a weakening under which failing tests of a bug pass again and nothing new fails.
 
 use super::bench::{Bench, Plan};
+use super::history::Within;
 use super::locate::Place;
 use super::weaken::{Cut, Weakener};
 use crate::harness::Error;
 use crate::syntax::Languages;
-use crate::tree::Changes;
+use crate::tree::{Changes, Overlaid};
 use crate::verdict::{Outcome, TestId};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,21 +21,24 @@ pub(super) struct Exposed<'a> {
     pub log: &'a [u8],
 }
 
-/// The weakened test files, laid over the base; `None` where no weakening was found.
+/// The weakened test files, laid over the base; `None` where no weakening was found. `laid`: what has been
+/// made of them so far.
 pub(super) fn hide(
     bench: &Bench<'_>,
     languages: &Languages,
     plan: &Plan,
     bug: &Exposed<'_>,
+    laid: &Changes,
 ) -> Result<Option<Changes>, Error> {
-    let tree = bench.harness().base();
-    let weakener = Weakener::new(tree, languages, &plan.test_files, bug.failing, bug.log);
+    let tree = Overlaid { base: bench.harness().base(), changes: laid };
+    let weakener = Weakener::new(&tree, languages, &plan.test_files, bug.failing, bug.log);
     if weakener.failing().is_empty() {
         return Ok(None);
     }
     let mut cuts = guessed(&weakener);
     for _ in 0..RUNS {
         let Some(changes) = weakener.changes(&cuts) else { return Ok(None) };
+        let changes = laid.then(&changes);
         let run = bench.run(&bug.changes.then(&changes), plan)?;
         let Ok(verdicts) = run.verdicts else { return Ok(None) };
         let failing: BTreeSet<TestId> = verdicts.failing().into_iter().collect();
@@ -52,6 +56,34 @@ pub(super) fn hide(
         cuts = next;
     }
     Ok(None)
+}
+
+/// The failing tests as they were once, where that heals some: those that still fail are cut. The rest of
+/// their files stays as it is.
+pub(super) fn hide_by_older(
+    bench: &Bench<'_>,
+    languages: &Languages,
+    plan: &Plan,
+    bug: &Exposed<'_>,
+    older: &dyn Fn(Within<'_>) -> Option<Changes>,
+) -> Result<Option<Changes>, Error> {
+    let tree = bench.harness().base();
+    let weakener = Weakener::new(tree, languages, &plan.test_files, bug.failing, bug.log);
+    let Some(older) = older(&|path, range| weakener.is_within(path, range)) else {
+        return Ok(None);
+    };
+    let run = bench.run(&bug.changes.then(&older), plan)?;
+    let Ok(verdicts) = run.verdicts else { return Ok(None) };
+    let failing: BTreeSet<TestId> = verdicts.failing().into_iter().collect();
+    let healed = bug.failing.iter().any(|id| verdicts.of(id) == Outcome::Passed);
+    if !failing.is_subset(bug.failing) || !healed {
+        return Ok(None);
+    }
+    if failing.is_empty() {
+        return Ok(Some(older));
+    }
+    let rest = Exposed { changes: bug.changes, failing: &failing, log: &run.log };
+    Ok(hide(bench, languages, plan, &rest, &older)?.or(Some(older)))
 }
 
 /// Whether these test files hide the bug: a failing test passes again, nothing new fails, and every

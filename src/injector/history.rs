@@ -3,10 +3,13 @@
 //! A commit is drawn by what its message says, what it touched, its size and its age; of it one file
 //! that passing tests reach; of that one hunk, all hunks that still have a place, or these with what
 //! another commit did to the file. The hunks' new lines, wherever they are today, give way to the old
-//! ones under today's names.
+//! ones under today's names. A function that stands in another file today is undone there, and what old
+//! code needs and nobody has any more comes back with it.
 
+mod definitions;
 mod fit;
 mod mapping;
+mod moved;
 mod older;
 mod rank;
 mod renames;
@@ -25,8 +28,9 @@ use crate::diff::line_changes;
 use crate::syntax::Languages;
 use crate::text::{Edit, apply_edits, lines};
 use crate::tree::{Changes, File, RelPath, Tree};
-use crate::workspace::{History, Revision};
+use crate::workspace::History;
 use mapping::Fit;
+pub(super) use older::Within;
 use similarity::{Changed, similarity};
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
@@ -34,6 +38,9 @@ use std::sync::Arc;
 
 /// Of all draws, those that undo two commits of one file together.
 const TOGETHER: f64 = 0.15;
+/// How often a change of a file that is gone is drawn, beside one of a file that is there: little of it
+/// stands elsewhere today.
+const GONE: f64 = 0.4;
 /// Characters of a commit's first line that a summary shows.
 const SHOWN: usize = 60;
 
@@ -43,17 +50,25 @@ pub(super) struct Undoing {
     changes: Vec<FileChange>,
     /// By commit, where it was asked for.
     renamed: Vec<OnceCell<renames::Renames>>,
+    /// Today's functions, once they were looked for.
+    functions: Option<moved::Functions>,
 }
 
 /// A commit's change of one code file.
 struct FileChange {
     commit: usize,
-    revision: usize,
-    /// Index in [`Code::files`].
-    file: usize,
+    side: Side,
     weight: f64,
     /// What can be done with it; `None` until it is drawn.
     opened: Option<Ways>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Side {
+    /// Of the commit's files, and its index in [`Code::files`].
+    Today { revision: usize, file: usize },
+    /// Of those that are gone.
+    Gone(usize),
 }
 
 #[derive(Default)]
@@ -67,6 +82,8 @@ struct Ways {
 /// A hunk with all that it needs.
 #[derive(Clone)]
 struct Unit {
+    /// Index in [`Code::files`].
+    file: usize,
     hunks: Vec<usize>,
     edits: Vec<Edit>,
     fit: Fit,
@@ -95,17 +112,25 @@ impl Undoing {
             let tests =
                 commit.added_tests || commit.files.iter().any(|file| code.is_test(&file.path));
             let code_files = commit.files.iter().filter(|file| !code.is_test(&file.path));
-            let size = code_files.map(changed_lines).sum();
-            let weight = rank::weight(commit, size, tests, age, of);
+            let there: usize = code_files.map(|file| changed_lines(&file.old, &file.new)).sum();
+            let moved = commit.gone.iter().filter_map(|gone| Some((gone, gone.new.as_ref()?)));
+            let gone: usize = moved.map(|(gone, new)| changed_lines(&gone.old, new)).sum();
+            let lines = there + gone;
+            let weight = rank::weight(commit, lines, tests, age, of);
             for (revision, file) in commit.files.iter().enumerate() {
                 let Some(file) = place(&file.path) else { continue };
                 // As for every strategy: what many test files reach costs most to run.
                 let weight = weight / root(code.files()[file].tests.len().max(1));
-                changes.push(FileChange { commit: age, revision, file, weight, opened: None });
+                let side = Side::Today { revision, file };
+                changes.push(FileChange { commit: age, side, weight, opened: None });
+            }
+            for (at, _) in commit.gone.iter().enumerate().filter(|(_, gone)| gone.new.is_some()) {
+                let (side, weight) = (Side::Gone(at), weight * GONE);
+                changes.push(FileChange { commit: age, side, weight, opened: None });
             }
         }
         let renamed = vec![OnceCell::new(); of];
-        Self { history, changes, renamed }
+        Self { history, changes, renamed, functions: None }
     }
 
     /// Whether any commit changed a file that may be edited.
@@ -118,9 +143,10 @@ impl Undoing {
         let Some(drawn) = weighted(dice, &weights) else { return Drawn::End };
         self.open(drawn, code);
         let Some(way) = self.way(dice, drawn) else { return Drawn::Nothing };
+        let Some(file) = self.file_of(drawn, way) else { return Drawn::Nothing };
         let mut commits = vec![(drawn, way)];
         if dice.unit() < TOGETHER
-            && let Some(other) = self.partner(dice, drawn, code)
+            && let Some(other) = self.partner(dice, drawn, file, code)
         {
             commits.push((other, Way::All));
         }
@@ -147,10 +173,28 @@ impl Undoing {
         weighted(dice, &weights).map(|at| ways.left.remove(at))
     }
 
+    /// The file that a way of a change leads to.
+    fn file_of(&self, drawn: usize, way: Way) -> Option<usize> {
+        let ways = self.changes[drawn].opened.as_ref()?;
+        match (way, self.changes[drawn].side) {
+            (Way::One(unit), _) => Some(ways.units.get(unit)?.file),
+            (Way::All, Side::Today { file, .. }) => Some(file),
+            (Way::All, Side::Gone(_)) => None,
+        }
+    }
+
     /// Another commit's change of the same file.
-    fn partner(&mut self, dice: &mut Dice, drawn: usize, code: &mut Code<'_>) -> Option<usize> {
-        let is_other =
-            |at: &usize| *at != drawn && self.changes[*at].file == self.changes[drawn].file;
+    fn partner(
+        &mut self,
+        dice: &mut Dice,
+        drawn: usize,
+        file: usize,
+        code: &mut Code<'_>,
+    ) -> Option<usize> {
+        let is_other = |at: &usize| {
+            let side = self.changes[*at].side;
+            *at != drawn && matches!(side, Side::Today { file: other, .. } if other == file)
+        };
         let others: Vec<usize> = (0..self.changes.len()).filter(is_other).collect();
         let weights: Vec<f64> = others.iter().map(|at| self.changes[*at].weight).collect();
         let other = others[weighted(dice, &weights)?];
@@ -160,7 +204,16 @@ impl Undoing {
 
     fn open(&mut self, at: usize, code: &mut Code<'_>) {
         if self.changes[at].opened.is_none() {
-            let ways = self.ways(&self.changes[at], code);
+            let (commit, side) = (self.changes[at].commit, self.changes[at].side);
+            let mut ways = match side {
+                Side::Today { revision, file } => self.ways(commit, revision, file, code),
+                Side::Gone(_) => Ways::default(),
+            };
+            for unit in self.moved(commit, side, code) {
+                ways.left.push(Way::One(ways.units.len()));
+                ways.hunks = ways.hunks.max(unit.hunks.len());
+                ways.units.push(unit);
+            }
             self.changes[at].opened = Some(ways);
         }
     }
@@ -168,7 +221,8 @@ impl Undoing {
     /// The changes undone together, all of one file; `None` where they get in each other's way or
     /// come to nothing.
     fn draft(&self, drawn: &[(usize, Way)], code: &mut Code<'_>) -> Option<Draft> {
-        let file = self.changes[drawn.first()?.0].file;
+        let (first, way) = *drawn.first()?;
+        let file = self.file_of(first, way)?;
         let tests = code.files()[file].tests.clone();
         let (opened, usage) = code.open_with_usage(file);
         let mut edits: Vec<Edit> = Vec::new();
@@ -178,7 +232,7 @@ impl Undoing {
             let ways = change.opened.as_ref()?;
             let units: Vec<&Unit> = match way {
                 Way::One(unit) => vec![ways.units.get(*unit)?],
-                Way::All => ways.units.iter().collect(),
+                Way::All => ways.units.iter().filter(|unit| unit.file == file).collect(),
             };
             let mut hunks = BTreeSet::new();
             let first = units.first()?.edits.first()?.range.start;
@@ -233,15 +287,17 @@ impl Undoing {
         format!("undoes {part}{id} {title:?} in {}: {place} (line {line})", opened.path)
     }
 
-    /// The older tests of the candidate's commits, laid over the base; `None` where there are none.
+    /// The older tests of the candidate's commits, as far as they lie `within`, laid over the base; `None`
+    /// where there are none.
     pub(super) fn older_tests(
         &self,
         candidate: &Candidate,
         tree: &dyn Tree,
         test_files: &[RelPath],
         languages: &Languages,
+        within: Within<'_>,
     ) -> Option<Changes> {
-        older::tests(self, &candidate.commits(), tree, test_files, languages)
+        older::tests(self, &candidate.commits(), tree, test_files, (languages, within))
     }
 
     /// Which commits the candidate undoes, and how closely.
@@ -262,6 +318,12 @@ impl Undoing {
         for file in commits.iter().flat_map(|it| &it.files).filter(|it| !is_test(&it.path)) {
             reversal.add(&file.new, &file.old);
         }
+        for gone in commits.iter().flat_map(|it| &it.gone) {
+            // What was deleted as a whole is no change that a bug can take back.
+            if let Some(new) = &gone.new {
+                reversal.add(new, &gone.old);
+            }
+        }
         let named = commits
             .iter()
             .map(|commit| UndoneCommit { id: commit.id.clone(), summary: commit.summary.clone() });
@@ -279,8 +341,7 @@ impl FileChange {
     }
 }
 
-fn changed_lines(revision: &Revision) -> usize {
-    let (old, new): (Vec<&[u8]>, Vec<&[u8]>) =
-        (lines(&revision.old).collect(), lines(&revision.new).collect());
+fn changed_lines(old: &[u8], new: &[u8]) -> usize {
+    let (old, new): (Vec<&[u8]>, Vec<&[u8]>) = (lines(old).collect(), lines(new).collect());
     line_changes(&old, &new).iter().map(|change| change.old.len() + change.new.len()).sum()
 }

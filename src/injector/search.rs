@@ -4,8 +4,8 @@ use super::bench::{Bench, Plan};
 use super::candidate::Candidate;
 use super::code::Code;
 use super::draft::{Draft, Used, draw, draw_file};
-use super::hide::{Exposed, hide, hides};
-use super::history::{Drawn, Undoing};
+use super::hide::{Exposed, hide, hide_by_older, hides};
+use super::history::{Drawn, Undoing, Within};
 use super::inverse::{Noticed, combine};
 use super::{Counts, Injected, NotInjected, Request, Strategy};
 use crate::artifact::Artifact;
@@ -301,8 +301,8 @@ impl<'a> Search<'a> {
         }))
     }
 
-    /// The tests as they were before the commits that the bug undoes, where that hides it; else what
-    /// takes the least away.
+    /// The tests as they were before the commits that the bug undoes, where that hides it; else the failing
+    /// ones alone as they were, with what takes the least away from those that this does not heal.
     fn weakened(
         &self,
         candidate: &Candidate,
@@ -310,16 +310,24 @@ impl<'a> Search<'a> {
         bug: &Exposed<'_>,
     ) -> Result<Option<Changes>, Error> {
         let (tree, languages) = (self.bench.harness().base(), self.code.languages());
-        let older = self
-            .undoing
-            .as_ref()
-            .and_then(|undoing| undoing.older_tests(candidate, tree, &plan.test_files, languages));
-        if let Some(older) = older
-            && hides(&self.bench, plan, bug, &older)?
+        let Some(undoing) = &self.undoing else {
+            return hide(&self.bench, languages, plan, bug, &Changes::new());
+        };
+        let older = |within: Within<'_>| {
+            undoing.older_tests(candidate, tree, &plan.test_files, languages, within)
+        };
+        let whole = older(&|_, _| true);
+        if let Some(whole) = &whole
+            && hides(&self.bench, plan, bug, whole)?
         {
-            return Ok(Some(older));
+            return Ok(Some(whole.clone()));
         }
-        hide(&self.bench, languages, plan, bug)
+        if whole.is_some()
+            && let Some(hidden) = hide_by_older(&self.bench, languages, plan, bug, &older)?
+        {
+            return Ok(Some(hidden));
+        }
+        hide(&self.bench, languages, plan, bug, &Changes::new())
     }
 
     /// Inverse mutation (paper, check 7), for bugs of several files: of a single file it is the

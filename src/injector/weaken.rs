@@ -7,7 +7,7 @@ use crate::text::apply_edits;
 use crate::tree::{Changes, File, RelPath, Tree};
 use crate::verdict::TestId;
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 
 /// How much of a test goes. Never commented out, always deleted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -76,6 +76,18 @@ impl Weakener {
     /// Where failing tests are, with their ids.
     pub(super) fn failing(&self) -> &BTreeMap<Place, BTreeSet<TestId>> {
         &self.failing
+    }
+
+    /// Whether a range of a test file lies in a failing test, but for the end of its last line.
+    pub(super) fn is_within(&self, path: &RelPath, range: &Range<usize>) -> bool {
+        self.failing.keys().any(|place| {
+            let OpenTests { tests, .. } = &self.files[place.file];
+            let of = |test: usize| {
+                let found = &tests.parsed.tests()[test].range;
+                found.start <= range.start && range.end <= found.end + 2
+            };
+            tests.path == *path && place.test.is_none_or(of)
+        })
     }
 
     /// Whether a test stopped inside one of its assertions.

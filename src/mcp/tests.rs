@@ -69,3 +69,39 @@ fn what_is_too_long_is_answered_by_its_id() {
     let unreadable = Unreadable::Header("a header block has no Content-Length");
     assert_eq!(decoded(Content::Unreadable(unreadable)), json!([null, -32600]));
 }
+
+/// It is refused with an id that was sent or none, or is a message that is the same once it was sent on.
+#[test]
+fn a_mangled_message_is_refused_or_can_be_sent_on() {
+    let seeds: [&[u8]; 5] = [
+        br#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{"roots":{"listChanged":true}},"clientInfo":{"name":"c","version":"1"}}}"#,
+        br#"{"jsonrpc":"2.0","id":"a","method":"tools/call","params":{"name":"solve","arguments":{"seed":1},"_meta":{"progressToken":7}}}"#,
+        br#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1,"reason":"r"}}"#,
+        br#"{"jsonrpc":"2.0","id":2,"result":{"action":"accept","content":{"agreed":true}}}"#,
+        br#"{"jsonrpc":"2.0","id":3,"error":{"code":-32600,"message":"no","data":[1]}}"#,
+    ];
+    let words: [&[u8]; 8] = [
+        b"\"id\":null",
+        b"1e99",
+        b"{}",
+        b"[]",
+        b"\"resources/read\"",
+        b"\"ping\"",
+        b"\\ud800",
+        b"\"params\":",
+    ];
+    crate::dice::mangled::check("mcp-message", &seeds, &words, &|input| match decode(
+        Content::Message(input.to_vec()),
+    ) {
+        Decoded::Message(message) => {
+            let sent = serde_json::to_value(&*message).expect("what was read can be written");
+            let again = decoded(Content::Message(sent.to_string().into_bytes()));
+            assert_eq!(again, json!({ "message": sent }));
+        }
+        Decoded::Refused(error) => {
+            let error = serde_json::to_value(error).expect("an error can be written");
+            assert!(matches!(error["id"], Value::Null | Value::Number(_) | Value::String(_)));
+        }
+        Decoded::Ignored => {}
+    });
+}

@@ -1,6 +1,8 @@
 //! What tests see of single edits of one file: the program that records calls, and what it tells.
 
+use super::spec::ToolKind;
 use super::{Instrument, Runner, embedded, weave};
+use crate::syntax::{Function, Parsed};
 use crate::tree::{RelPath, Tree};
 use crate::verdict::TestId;
 use base64::Engine as _;
@@ -16,6 +18,8 @@ pub struct Watched<'a> {
     pub path: &'a RelPath,
     /// First and last lines (from 1) of its outermost functions.
     pub units: &'a [(u32, u32)],
+    /// The same functions, by their bytes.
+    pub bodies: &'a [Recorded],
     pub test_files: &'a [RelPath],
     pub excluded: &'a [TestId],
     pub edits: &'a [WatchedEdit],
@@ -23,11 +27,41 @@ pub struct Watched<'a> {
     pub each: Duration,
 }
 
+/// A function whose calls can be recorded.
+#[derive(Clone, Debug, serde::Serialize)]
+pub struct Recorded {
+    pub name: String,
+    /// Where it begins, and its body, in bytes.
+    pub head: usize,
+    pub start: usize,
+    pub end: usize,
+    pub parameters: Vec<String>,
+}
+
+impl Recorded {
+    /// The outermost functions of a file that have a body, in source order.
+    pub fn all(parsed: &Parsed) -> Vec<Self> {
+        let has_body =
+            |function: &&Function| function.parent.is_none() && !function.body.is_empty();
+        let functions = parsed.functions().iter().filter(has_body);
+        functions
+            .map(|function| Self {
+                name: function.qualified.clone(),
+                head: function.range.start,
+                start: function.body.start,
+                end: function.body.end,
+                parameters: function.parameters.iter().map(|it| it.name.clone()).collect(),
+            })
+            .collect()
+    }
+}
+
 /// One edit of the file.
 #[derive(Clone, Debug)]
 pub struct WatchedEdit {
     /// The whole file.
     pub content: Vec<u8>,
+    pub bodies: Vec<Recorded>,
     /// The place of the outermost function that it is in, in [`Watched::units`].
     pub unit: Option<usize>,
     /// The last line of the original that it touches, and how many lines the file has more by it.
@@ -82,8 +116,10 @@ pub struct Difference {
 impl Runner {
     /// Whether calls can be recorded: by a program of the language, or in what is built.
     pub fn observes(&self) -> bool {
-        let program = !embedded::file(self.0.spec.folder(), "observe.py").is_empty();
-        self.0.command.is_none() && (program || self.0.spec.switch.is_some())
+        let has = |name| !embedded::file(self.0.spec.folder(), name).is_empty();
+        let program = has("observe.py") || has("observe.cjs");
+        self.0.command.is_none()
+            && (program || self.0.spec.switch.as_ref().is_some_and(|switch| switch.notes.is_some()))
     }
 
     /// `None` where the framework's language has no such program, or the user's own command runs the tests.
@@ -96,12 +132,19 @@ impl Runner {
             let text = embedded::file(spec.folder(), file);
             (!text.is_empty()).then(|| (name, text.as_bytes().to_vec()))
         };
-        let parts = vec![
-            part("observe.py", "observe.py")?,
-            part("ssr_describe.py", "describe.py")?,
-            part("ssr_driver.py", &spec.script.driver)?,
-            part("ssr_fork.py", "fork.py")?,
-        ];
+        let parts = match spec.tools {
+            ToolKind::Node => vec![
+                part("observe.cjs", "observe.cjs")?,
+                part("driver.cjs", &spec.script.driver)?,
+                part("support.cjs", &spec.script.support)?,
+            ],
+            _ => vec![
+                part("observe.py", "observe.py")?,
+                part("ssr_describe.py", "describe.py")?,
+                part("ssr_driver.py", &spec.script.driver)?,
+                part("ssr_fork.py", "fork.py")?,
+            ],
+        };
         let edits: Vec<_> = watched
             .edits
             .iter()
@@ -110,6 +153,7 @@ impl Runner {
                 json!({
                     "number": number,
                     "content": BASE64_STANDARD.encode(&edit.content),
+                    "bodies": edit.bodies,
                     "unit": edit.unit,
                     "last": edit.last,
                     "added": edit.added,
@@ -120,12 +164,14 @@ impl Runner {
         let request = json!({
             "path": watched.path.as_str(),
             "units": watched.units,
+            "bodies": watched.bodies,
             "files": files,
             "excluded": watched.excluded,
             "edits": edits,
             "seconds": watched.each.as_secs_f64(),
         });
-        Some(self.assembled("observe.py", parts, &request))
+        let program = parts[0].0;
+        Some(self.assembled(program, parts, &request))
     }
 
     /// The same for edits that are woven into one build. `None` as for [`Runner::switched_program`].

@@ -89,7 +89,7 @@ mod tests {
     }
 
     /// Whatever a log holds, it is read or refused; and no id has two outcomes that go unsaid.
-    fn check(kind: ReportKind, seeds: &[&[u8]], words: &[&[u8]]) {
+    fn check(name: &str, kind: ReportKind, seeds: &[&[u8]], words: &[&[u8]]) {
         let marks: [&[u8]; 4] = [
             b"--- report begin ---\n",
             b"\n--- report end ---\n",
@@ -97,7 +97,7 @@ mod tests {
             b"| ",
         ];
         let words = [words, &marks].concat();
-        mangled::check(seeds, &words, &|input| {
+        mangled::check(name, seeds, &words, &|input| {
             if let Ok(verdicts) = read(kind, input) {
                 let twice = verdicts.duplicates();
                 assert!(verdicts.iter().count() >= twice.len());
@@ -108,6 +108,7 @@ mod tests {
     #[test]
     fn a_mangled_report_of_lines_is_read_or_refused() {
         check(
+            "report-lines",
             ReportKind::Lines,
             &[b"| out\n--- report begin ---\n{\"test\": \"t.py::a\", \"outcome\": \"passed\"}\n{\"test\": \"t.py::b\", \"outcome\": \"failed\"}\n{\"end\": 2}\n\n--- report end ---\n"],
             &[b"\"skipped\"", b"\"end\": 1", b"{\"stopped\": \"x\"}", b"1e999", b"\\ud800", b"\0"],
@@ -117,6 +118,7 @@ mod tests {
     #[test]
     fn a_mangled_junit_report_is_read_or_refused() {
         check(
+            "report-junit",
             ReportKind::Junit,
             &[
                 b"--- report begin ---\nxml <testsuites><testsuite name=\"s\"><testcase classname=\"t.A\" name=\"a\" file=\"t.py\"/>\nxml <testcase classname=\"t\" name=\"b[&lt;]\"><failure message=\"m\">x</failure></testcase></testsuite></testsuites>\nexclude \"t.c\"\n--- report end ---\n",
@@ -129,6 +131,7 @@ mod tests {
     #[test]
     fn a_mangled_junit_report_with_names_of_ours_is_read_or_refused() {
         check(
+            "report-junit-named",
             ReportKind::Junit,
             &[b"--- report begin ---\nerror \"t/b.c\"\nid [\"a::a\", \"t/a.c::a\"]\nxml <testsuite><testcase name=\"a\" classname=\"a\"><failure/></testcase></testsuite>\n--- report end ---\n"],
             &[b"id [\"a::a\"]\n", b"error 1\n", b"id ", b"\"", b"xml ", b"exclude \"a\"\n"],
@@ -138,6 +141,7 @@ mod tests {
     #[test]
     fn a_mangled_report_of_go_is_read_or_refused() {
         check(
+            "report-gotest",
             ReportKind::Gotest,
             &[b"--- report begin ---\nbroken b/b_test.go\npackage . ./a\nlist TestA\ntest TestA a/a_test.go\nexclude TestA/b\nevent {\"Action\":\"pass\",\"Test\":\"TestA/b\"}\nevent {\"Action\":\"fail\",\"Test\":\"TestA\"}\nevent {\"Action\":\"fail\",\"Package\":\"m/a\"}\nend\n--- report end ---\n"],
             &[b"package x\n", b"list TestB\n", b"event {}\n", b"event ", b"\"skip\"", b"end\n", b"broken "],
@@ -165,6 +169,7 @@ mod tests {
     #[test]
     fn a_mangled_report_of_test_binaries_is_read_or_refused() {
         check(
+            "report-libtest",
             ReportKind::Libtest,
             &[b"--- report begin ---\nfile tests/a.rs\nlist m::a\nlist b\nline test m::a ... ok\nline test b - should panic ... FAILED\nbroken tests/c.rs\nend\n--- report end ---\n"],
             &[b"file x\n", b"list ", b"line test ", b" ... ok", b" ... ignored, why", b"end\n", b"broken "],

@@ -199,25 +199,40 @@ pub(super) struct CanaryData {
 pub struct Switch {
     /// A program beside the specification that builds the versions and runs tests on each.
     pub(super) program: String,
-    /// A file beside it that is appended to the root of every crate with versions.
+    /// A file beside it that is appended to the root of every crate with versions; empty where the
+    /// program itself puts what is needed.
+    #[serde(default)]
     pub(super) support: String,
-    /// The same without what notes execution.
+    /// The same without what notes execution; empty where a version never stands for a tree of its own.
+    #[serde(default)]
     pub(super) states: String,
     /// Before the versions of a function's body, before each of them, before the body itself, after it.
     pub begin: String,
     pub version: String,
+    /// Between the numbers of one version.
+    #[serde(default = "or")]
+    pub or: String,
     pub rest: String,
     pub end: String,
-    /// Stands where execution is noted; around a single value with `open` and `close`.
+    /// Stands where execution is noted; around a single value with `open` and `close`. Empty: it is not
+    /// noted so.
+    #[serde(default)]
     pub probe: String,
+    #[serde(default)]
     pub open: String,
+    #[serde(default)]
     pub close: String,
     /// A function whose head holds one of these runs at build time, too, and cannot choose.
+    #[serde(default)]
     pub never: Vec<String>,
-    /// Where verdicts are not told by versions.
-    pub unless: Unless,
+    /// Where verdicts are not told by versions; nowhere are they without it.
+    pub unless: Option<Unless>,
     /// How calls are noted; `None` where they cannot be.
     pub notes: Option<Notes>,
+}
+
+fn or() -> String {
+    " | ".to_owned()
 }
 
 /// What keeps a version from standing for a tree of its own. A lint that is an error in a level's

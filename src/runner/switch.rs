@@ -5,6 +5,7 @@
 //! what is woven is the caller's business.
 
 use super::instrument::Instrument;
+use super::spec::ToolKind;
 use super::{NoReport, Runner, embedded};
 use crate::tree::{Changes, File, RelPath, Tree};
 use crate::verdict::TestId;
@@ -92,6 +93,11 @@ impl Runner {
         if self.0.command.is_some() { None } else { self.0.spec.switch.as_ref() }
     }
 
+    /// The same where execution is noted by what is woven.
+    pub fn probes(&self) -> Option<&Switch> {
+        self.switch().filter(|switch| !switch.probe.is_empty())
+    }
+
     /// Builds a woven tree and runs `tests` of it, each at most `each` long. `None` where
     /// [`Runner::switch`] is, where a file of the woven ones is in no package, or a test in no target.
     pub fn switched_program(
@@ -107,9 +113,19 @@ impl Runner {
             Purpose::Probes(probes) => probes.len(),
             Purpose::Versions(_) => 0,
         };
-        let support = embedded::file(self.0.spec.folder(), &switch.support)
-            .replace("@PROBES@", &count.to_string());
-        let mut request = self.woven_request(tree, woven, &support, tests, each)?;
+        let mut request = match self.0.spec.tools {
+            ToolKind::Cargo => {
+                let support = embedded::file(self.0.spec.folder(), &switch.support)
+                    .replace("@PROBES@", &count.to_string());
+                self.woven_request(tree, woven, &support, tests, each)?
+            }
+            _ => json!({
+                "files": encoded(&woven.files),
+                "parents": woven.parents,
+                "tests": tests,
+                "seconds": each.as_secs_f64(),
+            }),
+        };
         match purpose {
             Purpose::Versions(versions) => request["versions"] = json!(versions),
             Purpose::Probes(probes) => {
@@ -120,8 +136,16 @@ impl Runner {
                 request["groups"] = json!(groups);
             }
         }
-        let program = embedded::file(self.0.spec.folder(), &switch.program);
-        Some(self.assembled(&switch.program, vec![(&switch.program, program.into())], &request))
+        let file = |name: &str| embedded::file(self.0.spec.folder(), name).into();
+        let mut parts: Vec<(&str, Vec<u8>)> = vec![(&switch.program, file(&switch.program))];
+        if self.0.spec.tools != ToolKind::Cargo {
+            parts.extend([
+                ("ssr_woven.py", include_bytes!("woven.py").to_vec()),
+                ("ssr_driver.py", file(&self.0.spec.script.driver)),
+                ("test_script.sh", self.script(&files_of(tests)?, &[])),
+            ]);
+        }
+        Some(self.assembled(&switch.program, parts, &request))
     }
 
     /// The tree with everything woven in, to be laid over `tree`; `None` where a file is in no package.
@@ -141,12 +165,13 @@ impl Runner {
     /// to take. What a version no longer uses stays used by the others: where that would be an error,
     /// nothing is told by weaving.
     pub fn may_weave(&self, tree: &dyn Tree) -> bool {
-        let Some(switch) = self.switch() else { return false };
-        let told = |path: &&RelPath| switch.unless.files.hit(path.as_str());
+        let unless = self.switch().and_then(|switch| switch.unless.as_ref());
+        let Some(unless) = unless else { return false };
+        let told = |path: &&RelPath| unless.files.hit(path.as_str());
         tree.paths().iter().filter(told).all(|path| {
             let file = tree.read(path);
             let text = file.map(|file| String::from_utf8_lossy(&file.bytes).into_owned());
-            text.is_none_or(|text| !keeps_apart(&switch.unless, &text))
+            text.is_none_or(|text| !keeps_apart(unless, &text))
         })
     }
 
@@ -186,13 +211,7 @@ impl Runner {
         each: Duration,
     ) -> Option<serde_json::Value> {
         let files = self.with_support(tree, woven, support)?;
-        let encode = |piece: &Piece| {
-            json!([piece.group, base64::prelude::BASE64_STANDARD.encode(&piece.text)])
-        };
-        let files: BTreeMap<&str, Vec<_>> = files
-            .iter()
-            .map(|(path, pieces)| (path.as_str(), pieces.iter().map(encode).collect()))
-            .collect();
+        let files = encoded(&files);
         let (builds, tests) = self.0.crates.chosen(tests)?;
         Some(json!({
             "files": files,
@@ -244,6 +263,22 @@ fn keeps_apart(unless: &Unless, text: &str) -> bool {
         })
 }
 
+fn encoded(files: &BTreeMap<RelPath, Vec<Piece>>) -> BTreeMap<&str, Vec<serde_json::Value>> {
+    let encode =
+        |piece: &Piece| json!([piece.group, base64::prelude::BASE64_STANDARD.encode(&piece.text)]);
+    files
+        .iter()
+        .map(|(path, pieces)| (path.as_str(), pieces.iter().map(encode).collect()))
+        .collect()
+}
+
+/// The test files that ids name.
+fn files_of(tests: &[TestId]) -> Option<Vec<RelPath>> {
+    let file = |id: &TestId| RelPath::parse(id.split_once("::")?.0.as_bytes()).ok();
+    let files: Option<BTreeSet<RelPath>> = tests.iter().map(file).collect();
+    files.map(|files| files.into_iter().collect())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -252,7 +287,7 @@ mod tests {
     fn check(text: &str, expect: bool) {
         let mut specs = embedded::specs().into_iter();
         let spec = specs.find(|spec| spec.name == "cargo-test").unwrap();
-        assert_eq!(keeps_apart(&spec.switch.unwrap().unless, text), expect, "{text:?}");
+        assert_eq!(keeps_apart(&spec.switch.unwrap().unless.unwrap(), text), expect, "{text:?}");
     }
 
     #[test]

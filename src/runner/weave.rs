@@ -68,7 +68,7 @@ pub fn versions(
         for (text, numbers) in texts {
             let group = result.woven.group(Some(whole));
             let alternatives: Vec<String> = numbers.iter().map(ToString::to_string).collect();
-            let head = switch.version.replace("@N@", &alternatives.join(" | "));
+            let head = switch.version.replace("@N@", &alternatives.join(&switch.or));
             before.push(Piece { group: Some(group), text: [head.as_bytes(), &text].concat() });
             for number in numbers {
                 groups.entry(number).or_default().push(group);

@@ -321,7 +321,7 @@ fn check_mangled(client: Client, seeds: &[&str], words: &[&str]) {
     let seeds: Vec<&[u8]> = seeds.iter().map(|seed| seed.as_bytes()).collect();
     let words: Vec<&[u8]> = words.iter().map(|word| word.as_bytes()).collect();
     let written = std::cell::Cell::new(0);
-    crate::dice::mangled::check(&seeds, &words, &|input| {
+    crate::dice::mangled::check(&format!("setup-{client}"), &seeds, &words, &|input| {
         let Ok(text) = std::str::from_utf8(input) else { return };
         let Ok(document) = Document::of(&place, text) else { return };
         drop(document.without());

@@ -90,7 +90,7 @@ pub(super) fn coverage(
     outcomes: &BTreeMap<TestId, bool>,
     usual: Duration,
 ) -> Result<Option<Coverage>, Error> {
-    let Some(switch) = harness.runner().switch() else { return Ok(None) };
+    let Some(switch) = harness.runner().probes() else { return Ok(None) };
     let state = task.with_oracle();
     let tree = Overlaid { base: harness.base(), changes: state };
     let runner = harness.runner();

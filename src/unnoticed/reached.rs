@@ -72,7 +72,7 @@ impl<'a> Reached<'a> {
         if !self.asked.insert(file.path().clone()) {
             return Ok(true);
         }
-        let Some(switch) = self.harness.runner().switch() else { return Ok(false) };
+        let Some(switch) = self.harness.runner().probes() else { return Ok(false) };
         let baseline = self.harness.baseline()?;
         let tests: Vec<TestId> = baseline.passing.iter().cloned().collect();
         let paths = BTreeSet::from([file.path().clone()]);

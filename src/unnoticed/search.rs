@@ -7,7 +7,7 @@ use crate::dice::Dice;
 use crate::diff::Patch;
 use crate::harness::{Error, Harness, How, Program};
 use crate::injector::{Editable, Singles};
-use crate::runner::{Difference, Reaction, Watched, WatchedEdit, WovenEdit};
+use crate::runner::{Difference, Reaction, Recorded, Watched, WatchedEdit, WovenEdit};
 use crate::syntax::Languages;
 use crate::tree::{Changes, RelPath};
 use crate::verdict::{Outcome, TestId};
@@ -68,8 +68,8 @@ pub(super) fn search(
     }
 }
 
-const CANNOT_TELL: &str = "what the tests' calls do cannot be recorded here: that needs pytest, unittest or \
-    cargo-test, run without --test-command";
+const CANNOT_TELL: &str = "what the tests' calls do cannot be recorded here: that needs pytest, unittest, \
+    cargo-test or a framework of JavaScript, run without --test-command";
 
 struct Search<'a> {
     harness: &'a Harness,
@@ -112,13 +112,14 @@ impl Search<'_> {
                 continue;
             }
             let content = edited.bytes.to_vec();
+            let bodies = Recorded::all(&parsed);
             let changes: Changes = [(file.path().clone(), Some(edited))].into_iter().collect();
             let id = changes.digest()[..12].to_owned();
             if (self.known)(&id) || drawn.iter().any(|other| other.id == id) {
                 self.counts.known += 1;
                 continue;
             }
-            let edit = watched(file, place, content);
+            let edit = watched(file, place, content, bodies);
             drawn.push(Drawn { place, id, changes, edit, tests });
         }
         drawn
@@ -151,6 +152,7 @@ impl Search<'_> {
         let baseline = self.harness.baseline()?;
         let excluded: Vec<TestId> = baseline.excluded.keys().cloned().collect();
         let units = units(file);
+        let bodies = Recorded::all(file.parsed());
         let mut rest = group;
         while let Some(first) = rest.first() {
             let edits: Vec<WatchedEdit> = rest.iter().map(|one| one.edit.clone()).collect();
@@ -161,6 +163,7 @@ impl Search<'_> {
                 let watched = Watched {
                     path: file.path(),
                     units: &units,
+                    bodies: &bodies,
                     test_files,
                     excluded: &excluded,
                     edits: &edits,
@@ -276,7 +279,7 @@ fn units(file: &Editable) -> Vec<(u32, u32)> {
         .collect()
 }
 
-fn watched(file: &Editable, place: usize, content: Vec<u8>) -> WatchedEdit {
+fn watched(file: &Editable, place: usize, content: Vec<u8>, bodies: Vec<Recorded>) -> WatchedEdit {
     let parsed = file.parsed();
     let unit = file.outermost(place).map(|at| {
         let before = parsed.functions()[..at].iter();
@@ -285,7 +288,7 @@ fn watched(file: &Editable, place: usize, content: Vec<u8>) -> WatchedEdit {
     let lines = |bytes: &[u8]| i64::try_from(crate::text::lines(bytes).count()).unwrap_or(0);
     let added = lines(&content) - lines(parsed.source());
     let (_, last) = span(file, place);
-    WatchedEdit { content, unit, last, added }
+    WatchedEdit { content, bodies, unit, last, added }
 }
 
 /// The test files that hold these tests; all of them where an id names none.

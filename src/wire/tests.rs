@@ -123,7 +123,7 @@ fn mangled_streams_are_read_to_their_end() {
         b"\xef\xbb\xbfContent-Type: x\r\nContent-Length: 4\r\n\r\nnull\n",
     ];
     let words: [&[u8]; 4] = [b"Content-Length: ", b"\r\n\r\n", b"\xef\xbb\xbf", b"41"];
-    crate::dice::mangled::check(&seeds, &words, &|bytes| {
+    crate::dice::mangled::check("frames", &seeds, &words, &|bytes| {
         let mut frames = Frames::new(LIMIT);
         for piece in bytes.chunks(5) {
             frames.push(piece);

@@ -127,6 +127,14 @@ impl Repository {
         joined(&self.prefix, path)
     }
 
+    /// A name in the repository, relative to the directory; `None` where it is not below.
+    pub(super) fn relative<'p>(&self, name: &'p [u8]) -> Option<&'p [u8]> {
+        match &*self.prefix {
+            [] => Some(name),
+            prefix => name.strip_prefix(prefix)?.strip_prefix(b"/"),
+        }
+    }
+
     /// History ends early. In a linked worktree the sign of it lies in the repository that it belongs
     /// to.
     pub(super) fn is_shallow(&self) -> bool {
@@ -137,10 +145,7 @@ impl Repository {
     /// The paths in the index below the directory, relative to it; true for submodules.
     pub(super) fn tracked(&self) -> Result<Vec<(RawPath, bool)>, String> {
         let index = self.git.index().map_err(|error| error.message().to_owned())?;
-        let below = |path: &[u8]| match &*self.prefix {
-            [] => Some(path.to_vec()),
-            prefix => Some(path.strip_prefix(prefix)?.strip_prefix(b"/")?.to_vec()),
-        };
+        let below = |path: &[u8]| self.relative(path).map(<[u8]>::to_vec);
         // A path in conflict stands there once for each side.
         let mut paths: Vec<_> = index
             .iter()

@@ -4,12 +4,15 @@
 //! so that a dirty tree is played on as it is; a commit's files are those that still exist, under
 //! today's name through every rename since.
 
+mod blame;
+
 use super::base::Base;
 use super::git::{self, Repository};
 use super::listing::{RawPath, as_path};
 use crate::tree::{RelPath, Tree};
 use git2::{Delta, DiffFindOptions, DiffOptions, FileMode, Oid, Sort};
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -23,6 +26,10 @@ const BROAD: usize = 100;
 const LARGEST: usize = 512 << 10;
 /// Bytes of all files together, each content counted once.
 const MEMORY: usize = 64 << 20;
+/// Commits that are kept for files that are gone alone.
+const KEPT_FOR_GONE: usize = 60;
+/// Commits of blamed lines that are read beyond those that the walk came by.
+const BLAMED: usize = 50;
 /// A message's length, bytes.
 const MESSAGE: usize = 4 << 10;
 
@@ -50,8 +57,22 @@ pub struct Commit {
     pub touched: usize,
     /// It added a test file that is still there; such a file has no older side.
     pub added_tests: bool,
+    /// It wrote lines of [`Wanted::lines`] that still stand.
+    pub wrote: bool,
     /// Sorted by path.
     pub files: Vec<Revision>,
+    /// Code files that it changed or deleted and that are not there any more, under no name.
+    pub gone: Vec<Gone>,
+}
+
+/// What a commit made of a file that is not there today.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Gone {
+    /// That it had after the commit, or before it was deleted.
+    pub path: RelPath,
+    pub old: Arc<[u8]>,
+    /// `None`: the commit deleted it.
+    pub new: Option<Arc<[u8]>>,
 }
 
 /// What a commit made of one file.
@@ -72,6 +93,8 @@ pub struct Wanted {
     pub code: BTreeSet<RelPath>,
     /// Kept beside code.
     pub tests: BTreeSet<RelPath>,
+    /// Lines of one of the code files, from 1, whose commits are wanted however old they are.
+    pub lines: Option<(RelPath, RangeInclusive<u32>)>,
 }
 
 /// Why there is no history to play with. A value: everything else works without.
@@ -120,10 +143,25 @@ pub(super) fn read(
 ) -> Result<History, NoHistory> {
     let (repository, head) = head(root)?;
     let shallow = repository.is_shallow();
+    let names = today(&repository, base, wanted);
+    // What blame cannot tell costs nothing but what it would have told.
+    let blamed = wanted.lines.as_ref().and_then(|(path, lines)| {
+        let name = names.iter().find(|(_, known)| *known == path)?.0;
+        blame::of(repository.git(), head, name, &base.read(path)?.bytes, lines).ok()
+    });
+    let code: BTreeSet<String> =
+        wanted.code.iter().map(|path| path.extension().to_owned()).collect();
+    let mut names = names;
+    // What is there and not wanted is followed, too: else it would seem to be gone.
+    for path in base.paths().into_iter().filter(|path| code.contains(path.extension())) {
+        names.entry(repository.full_name(path.as_str().as_bytes())).or_insert(path);
+    }
     let reader = Reader {
-        names: today(&repository, base, wanted),
+        names,
         repository: &repository,
         wanted,
+        code,
+        blamed: blamed.unwrap_or_default(),
         blobs: BTreeMap::new(),
         bytes: 0,
     };
@@ -232,6 +270,10 @@ struct Reader<'a> {
     repository: &'a Repository,
     wanted: &'a Wanted,
     names: Names,
+    /// Extensions of code.
+    code: BTreeSet<String>,
+    /// Commits that wrote the wanted lines, and the name that the file had then.
+    blamed: BTreeMap<Oid, RawPath>,
     /// Contents by id; `None` for what is too large or no text.
     blobs: BTreeMap<Oid, Option<Arc<[u8]>>>,
     bytes: usize,
@@ -250,7 +292,8 @@ impl Reader<'_> {
         // read the whole history first.
         walk.set_sorting(Sort::NONE)?;
         walk.push(head)?;
-        let (mut kept, mut looked_at) = (Vec::new(), 0);
+        let (mut kept, mut for_gone, mut looked_at) = (Vec::new(), 0, 0);
+        let mut blamed = self.blamed.clone();
         for id in walk.take(LOOKED_AT) {
             if cancelled() {
                 return Ok(None);
@@ -262,14 +305,48 @@ impl Reader<'_> {
                 break;
             };
             looked_at += 1;
+            blamed.remove(&commit.id());
             if let Ok(Some(commit)) = self.commit(&commit) {
-                kept.push(commit);
+                if !commit.files.is_empty() {
+                    kept.push(commit);
+                } else if for_gone < KEPT_FOR_GONE {
+                    for_gone += 1;
+                    kept.push(commit);
+                }
             }
-            if kept.len() == KEPT || self.bytes > MEMORY {
+            if kept.len() >= KEPT + for_gone || self.bytes > MEMORY {
                 break;
             }
         }
+        kept.extend(self.beyond(blamed, cancelled));
         Ok(Some((kept, looked_at)))
+    }
+
+    /// What the walk did not come by of the commits that wrote the wanted lines, newest first.
+    fn beyond(
+        &mut self,
+        blamed: BTreeMap<Oid, RawPath>,
+        cancelled: &dyn Fn() -> bool,
+    ) -> Vec<Commit> {
+        let git = self.repository.git();
+        let Some((path, _)) = &self.wanted.lines else { return Vec::new() };
+        let found =
+            blamed.into_iter().filter_map(|(id, name)| Some((git.find_commit(id).ok()?, name)));
+        let mut found: Vec<_> = found.collect();
+        found.sort_by_key(|(commit, _)| (std::cmp::Reverse(commit.time().seconds()), commit.id()));
+        let mut kept = Vec::new();
+        for (commit, name) in found.into_iter().take(BLAMED) {
+            if cancelled() {
+                break;
+            }
+            // The names that the walk ended with are those of its last commit: only this one is known.
+            self.names.retain(|_, known| known != path);
+            self.names.insert(name, path.clone());
+            kept.extend(
+                self.commit(&commit).ok().flatten().filter(|commit| !commit.files.is_empty()),
+            );
+        }
+        kept
     }
 
     /// A commit whose undoing makes sense. Merges are passed over: what they bring stands in commits
@@ -287,7 +364,10 @@ impl Reader<'_> {
             diff.find_similar(Some(DiffFindOptions::new().renames(true)))?;
         }
         let touched = diff.deltas().len();
-        let mut files = if touched > BROAD { Vec::new() } else { self.revisions(&diff) };
+        let (mut files, gone) = match touched {
+            ..=BROAD => (self.revisions(&diff), self.gone(&diff)),
+            _ => (Vec::new(), Vec::new()),
+        };
         let added_tests = diff.deltas().any(|delta| {
             delta.status() == Delta::Added
                 && delta.new_file().path_bytes().is_some_and(|name| self.is_test(name))
@@ -298,6 +378,9 @@ impl Reader<'_> {
             }
         }
         if !files.iter().any(|file| self.wanted.code.contains(&file.path)) {
+            files.clear();
+        }
+        if files.is_empty() && gone.is_empty() {
             return Ok(None);
         }
         files.sort_by(|one, other| one.path.cmp(&other.path));
@@ -310,7 +393,9 @@ impl Reader<'_> {
             message,
             touched,
             added_tests,
+            wrote: self.blamed.contains_key(&commit.id()),
             files,
+            gone,
         }))
     }
 
@@ -332,12 +417,48 @@ impl Reader<'_> {
                 continue;
             }
             let path = new.path_bytes().and_then(|name| self.names.get(name)).cloned();
-            let Some(path) = path else { continue };
+            let wanted = |path: &RelPath| {
+                self.wanted.code.contains(path) || self.wanted.tests.contains(path)
+            };
+            let Some(path) = path.filter(wanted) else { continue };
             if let (Some(old), Some(new)) = (self.blob(old.id()), self.blob(new.id())) {
                 files.push(Revision { path, old, new });
             }
         }
         files
+    }
+
+    /// Code files that are not there any more, as far as they were changed or deleted.
+    fn gone(&mut self, diff: &git2::Diff<'_>) -> Vec<Gone> {
+        let mut gone = Vec::new();
+        for delta in diff.deltas() {
+            let (old, new) = (delta.old_file(), delta.new_file());
+            let changed = match delta.status() {
+                Delta::Modified | Delta::Renamed => old.id() != new.id(),
+                Delta::Deleted => true,
+                _ => false,
+            };
+            let deleted = delta.status() == Delta::Deleted;
+            let file = if deleted { &old } else { &new };
+            let Some(name) = file.path_bytes().filter(|_| changed && file.mode() != FileMode::Link)
+            else {
+                continue;
+            };
+            let path = self.repository.relative(name).and_then(|path| RelPath::parse(path).ok());
+            let Some(path) = path.filter(|path| self.code.contains(path.extension())) else {
+                continue;
+            };
+            if self.names.contains_key(name) {
+                continue;
+            }
+            let Some(old) = self.blob(old.id()) else { continue };
+            let new = if deleted { None } else { self.blob(new.id()) };
+            if deleted || new.is_some() {
+                gone.push(Gone { path, old, new });
+            }
+        }
+        gone.sort_by(|one, other| one.path.cmp(&other.path));
+        gone
     }
 
     /// A file's content; `None` where it is missing, too large or no text.

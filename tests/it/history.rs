@@ -435,6 +435,110 @@ fn what_a_release_of_boltons_repaired_is_undone() {
     }
 }
 
+#[test]
+fn the_commits_that_wrote_a_targets_lines_are_known_through_renames() {
+    let Shop { project, rounding, empty } = shop();
+    // Not committed, so that lines are elsewhere than at HEAD.
+    project.edit("shop/money.py", "CENTS = 100\n", "# Of a whole.\n\nCENTS = 100\n");
+    let bench = project.bench();
+    let target = Target { file: path("shop/money.py"), symbol: Some("rounded".to_owned()) };
+    let wanted = wanted_history(&bench.harness, &Languages::builtin(), Some(&target)).unwrap();
+    let state = tempfile::tempdir().unwrap();
+    let workspace = Workspace::open(&bench.harness.base().root, state.path()).unwrap();
+    let history = workspace.history(bench.harness.base(), &wanted, &|| false).unwrap();
+    let wrote: Vec<&str> =
+        history.commits.iter().filter(|it| it.wrote).map(|it| it.id.as_str()).collect();
+    assert_eq!(wrote, [rounding.as_str()]);
+    assert!(history.commits.iter().all(|it| it.id != empty), "it is of another file");
+}
+
+/// A function that a fix changed moved to a file of its own since, and the old one is gone; a helper that the
+/// old code called is gone, too.
+fn moved() -> (Project, String) {
+    let project = Project::new();
+    let old = "from shop.halves import half\n\n\ndef mean(amounts):\n    total = 0\n    for amount in \
+               amounts:\n        total += amount\n    return half(total, len(amounts))\n";
+    project.write("shop/__init__.py", "");
+    project.write("shop/halves.py", "def half(total, count):\n    return total // count\n");
+    project.write("shop/sums.py", old);
+    project.write("shop/price.py", PRICE);
+    project.write("tests/__init__.py", "");
+    let test = "import unittest\nfrom shop import sums\n\n\nclass SumsTest(unittest.TestCase):\n    \
+                def test_mean(self):\n        self.assertEqual(sums.mean([1, 3]), 2)\n\n    \
+                def test_one(self):\n        self.assertEqual(sums.mean([5]), 5)\n";
+    project.write("tests/test_sums.py", test);
+    project.write("tests/test_price.py", TEST_PRICE);
+    project.commit("start");
+    project.edit("shop/sums.py", "half(total, len(amounts))", "total / len(amounts)");
+    project.edit("shop/sums.py", "from shop.halves import half\n\n\n", "");
+    project.edit(
+        "tests/test_sums.py",
+        "[1, 3]), 2)\n",
+        "[1, 3]), 2)\n        self.assertEqual(sums.mean([1, 2]), 1.5)\n",
+    );
+    let fix = project.commit("Fix the mean, which was cut to a whole number");
+    let sums = std::fs::read_to_string(project.root().join("shop/sums.py")).unwrap();
+    git(&project.root(), &["rm", "--quiet", "shop/halves.py", "shop/sums.py"]);
+    project.write("shop/price.py", &format!("{PRICE}\n\n{sums}"));
+    for file in ["tests/test_sums.py"] {
+        let text = std::fs::read_to_string(project.root().join(file)).unwrap();
+        project.write(
+            file,
+            &text.replace("sums.mean", "price.mean").replace("import sums", "import price"),
+        );
+    }
+    project.commit("sums are prices");
+    (project, fix)
+}
+
+#[test]
+fn a_fix_of_a_function_that_moved_is_undone_where_it_is_with_what_was_deleted() {
+    let (project, fix) = moved();
+    let bench = project.bench();
+    let bugs = all_bugs(&bench, &request(&bench, 1));
+    let bug = bugs.iter().find(|bug| undoes(bug, &fix)).expect("it was undone");
+    let patch = text(&bug.artifact.bug_inject);
+    assert!(patch.contains("a/shop/price.py") && !patch.contains("sums.py"), "{patch}");
+    assert!(patch.contains("-    return total / len(amounts)\n"), "{patch}");
+    assert!(patch.contains("+def half(total, count):\n"), "{patch}");
+    assert!(patch.contains("+    return half(total, len(amounts))\n"), "{patch}");
+}
+
+/// A fix that also changed what another test says of code that stays.
+#[test]
+fn a_weakening_is_taken_from_the_older_test_of_what_fails_alone() {
+    let project = Project::new();
+    project.write("shop/__init__.py", "");
+    project.write("shop/price.py", PRICE);
+    project.write("shop/tax.py", "def tax(value):\n    return value * 2 // 10\n");
+    project.write("tests/__init__.py", "");
+    let test = TEST_PRICE.replace("from shop import price", "from shop import price, tax")
+        + "\n    def test_tax(self):\n        self.assertEqual(tax.tax(100), 20)\n";
+    project.write("tests/test_price.py", &test);
+    project.commit("start");
+    project.edit("shop/price.py", "    return int(value + 0.5)", "    return round(value)");
+    project.edit("shop/tax.py", "value * 2 // 10", "value * 3 // 10");
+    project.edit(
+        "tests/test_price.py",
+        "price.rounded(1.7), 2)\n",
+        "price.rounded(1.7), 2)\n        self.assertEqual(price.rounded(2.5), 2)\n",
+    );
+    project.edit("tests/test_price.py", "tax.tax(100), 20)", "tax.tax(100), 30)");
+    let fix = project.commit("Fix rounding and the tax");
+    let bench = project.bench();
+    let bugs = all_bugs(&bench, &request(&bench, 1));
+    let rounding =
+        |bug: &&Injected| undoes(bug, &fix) && text(&bug.artifact.bug_inject).contains("price.py");
+    let bug = bugs.iter().find(rounding).expect("it was undone");
+    let weakening = text(&bug.artifact.test_weaken);
+    assert!(
+        weakening.contains("-        self.assertEqual(price.rounded(2.5), 2)\n"),
+        "{weakening}"
+    );
+    assert!(!weakening.contains("tax.tax"), "{weakening}");
+    assert_eq!(weakening.matches("\n-  ").count(), 1, "{weakening}");
+}
+
 /// What there is to know of the history of a directory, all its `.py` files wanted.
 fn read(root: &Path) -> Result<History, NoHistory> {
     let state = tempfile::tempdir().unwrap();
@@ -445,7 +549,7 @@ fn read(root: &Path) -> Result<History, NoHistory> {
         .into_iter()
         .filter(|path| path.extension() == "py")
         .partition(|path| path.file_name().starts_with("test_"));
-    workspace.history(&base, &Wanted { code, tests }, &|| false)
+    workspace.history(&base, &Wanted { code, tests, lines: None }, &|| false)
 }
 
 #[test]

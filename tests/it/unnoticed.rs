@@ -346,3 +346,76 @@ fn values_are_described_without_their_own_code_and_the_same_in_every_run() {
     assert_eq!(said("0"), expect);
     assert_eq!(said("1"), expect);
 }
+
+const SHOP_JS: &str = r#"'use strict';
+
+function total(prices) {
+  return prices.reduce((sum, price) => sum + price, 0);
+}
+
+function label(name, count) {
+  return name + ': ' + String(count + 1);
+}
+
+function* each(prices) {
+  for (const price of prices) yield price + 1;
+}
+
+class Basket {
+  constructor() {
+    this.items = [];
+    this.size = 0;
+  }
+
+  async put(item) {
+    this.items.push(item);
+    this.size += item.length;
+    return this.items.length;
+  }
+}
+
+module.exports = { total, label, each, Basket };
+"#;
+
+const TESTS_JS: &str = r#"'use strict';
+const assert = require('node:assert');
+const test = require('node:test');
+const { total, label, each, Basket } = require('../src/shop.js');
+
+test('total', () => assert.equal(total([2, 3]), 5));
+test('total of one', () => assert.equal(total([2]), 2));
+test('label', () => assert.ok(label('tea', 3).startsWith('tea')));
+test('label is a text', () => assert.equal(typeof label('tea', 4), 'string'));
+test('each', () => assert.equal([...each([1, 2])].length, 2));
+test('put', async () => {
+  const basket = new Basket();
+  await basket.put('tea');
+  assert.deepEqual(basket.items, ['tea']);
+});
+"#;
+
+#[test]
+fn calls_of_javascript_are_recorded_and_what_cannot_be_is_counted_as_unseen() {
+    let home = Home::new();
+    home.write("repo/package.json", r#"{"name": "shop", "scripts": {"test": "node --test"}}"#);
+    home.write("repo/src/shop.js", SHOP_JS);
+    home.write("repo/test/shop.test.js", TESTS_JS);
+    let (answer, code) = unnoticed(&home, ALL);
+    assert_eq!(code, 1, "{answer}");
+    let counts = &answer["counts"];
+    assert!(of_function(&answer, "total").is_empty(), "{answer}");
+    let labels = of_function(&answer, "label");
+    let edit = labels.first().unwrap_or_else(|| panic!("{answer}"));
+    let evidence = &edit["evidence"];
+    assert_eq!(evidence["test"], "test/shop.test.js", "{edit}");
+    assert_eq!((&evidence["kind"], &evidence["outside"]), (&"result".into(), &true.into()));
+    assert!(evidence["before"].as_str().unwrap().starts_with("returns 'tea: "), "{edit}");
+    assert_ne!(evidence["before"], evidence["after"]);
+    // What a method leaves in its object, told when its promise has settled.
+    let put = of_function(&answer, "Basket.put");
+    let left = |edit: &&&Value| edit["evidence"]["after"].as_str().unwrap().contains("Basket");
+    assert!(put.iter().any(|edit| left(&edit)), "{answer}");
+    // A generator runs piece by piece: no call of it is recorded.
+    assert!(of_function(&answer, "each").is_empty(), "{answer}");
+    assert!(counts["unseen"].as_u64().unwrap() > 0, "{counts}");
+}

@@ -11,6 +11,8 @@ import tempfile
 
 from ssr_driver import by_package, go, inside, objects, root
 
+SUBTESTS = 300
+RAN = re.compile(r"^=== RUN +(\S+/\S+)$", re.M)
 TEST = re.compile(r"^func ((?:Test|Example|Fuzz)[^ (]*)\(", re.M)
 
 
@@ -26,6 +28,24 @@ def executed(profile, directories):
     return {path: sorted(numbers) for path, numbers in lines.items()}
 
 
+def profiled(binary, parts, name, profile, directories):
+    """What one test executes, and the names of the subtests that ran below it."""
+    if os.path.exists(profile):
+        os.remove(profile)
+    pattern = "/".join("^%s$" % re.escape(part) for part in parts)
+    try:
+        done = subprocess.run([binary, "-test.v", "-test.run", pattern, "-test.coverprofile", profile],
+                              cwd=os.path.join(root, os.path.dirname(name)), stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=20, check=False)
+    except subprocess.TimeoutExpired:
+        return {}, []
+    ran = [found for found in RAN.findall(done.stdout.decode("utf-8", "replace")) if len(parts) == 1]
+    if not os.path.exists(profile):
+        return {}, ran
+    with open(profile, encoding="utf-8", errors="replace") as file:
+        return executed(file.read(), directories), ran
+
+
 def measure(module, package, names, only, place):
     binary, profile = os.path.join(place, "test"), os.path.join(place, "profile")
     listed = list(objects(go(module, "list", "-e", "-json=Dir,ImportPath", "./...")))
@@ -38,23 +58,17 @@ def measure(module, package, names, only, place):
         with open(os.path.join(root, name), encoding="utf-8", errors="replace") as file:
             functions = TEST.findall(file.read())
         for function in functions:
-            ids = ["%s::%s" % (name, function)]
-            if only is not None:
-                ids = [test for test in only if test == ids[0] or test.startswith(ids[0] + "/")]
-            if not ids:
+            own = "%s::%s" % (name, function)
+            wanted = None if only is None else [test for test in only if test == own or test.startswith(own + "/")]
+            if wanted == []:
                 continue
-            if os.path.exists(profile):
-                os.remove(profile)
-            try:
-                subprocess.run([binary, "-test.run", "^%s$" % function, "-test.coverprofile", profile],
-                               cwd=os.path.join(root, os.path.dirname(name)), stdin=subprocess.DEVNULL,
-                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=20, check=False)
-            except subprocess.TimeoutExpired:
-                continue
-            if os.path.exists(profile):
-                with open(profile, encoding="utf-8", errors="replace") as file:
-                    told = executed(file.read(), directories)
-                tests.update({test: told for test in ids})
+            told, ran = profiled(binary, [function], name, profile, directories)
+            if wanted is None or own in wanted:
+                tests[own] = told
+            below = ran if wanted is None else [test[len(name) + 2:] for test in wanted if test != own]
+            for subtest in below[:SUBTESTS]:
+                told, _ = profiled(binary, subtest.split("/"), name, profile, directories)
+                tests["%s::%s" % (name, subtest)] = told
     return tests
 
 

@@ -49,7 +49,7 @@ fn a_mangled_patch_is_refused_or_means_one_thing() {
         [text("a.py", "x\ny\nw\n"), text("old.py", "a\n"), text("d/\u{e9}.py", "a\r\nc\r\n")]
             .into_iter()
             .collect();
-    mangled::check(&SEEDS, &WORDS, &|input| {
+    mangled::check("patch", &SEEDS, &WORDS, &|input| {
         let Ok(patch) = Patch::parse(input) else { return };
         let again = Patch::parse(&patch.to_bytes()).expect("what is printed can be read");
         assert_eq!(again, patch);

@@ -8,7 +8,7 @@ use crate::tree::RelPath;
 use std::collections::BTreeSet;
 
 /// Rounds in which hunks that define what others need are taken in.
-const ROUNDS: usize = 4;
+const ROUNDS: usize = 6;
 
 /// The two sides of a hunk's file.
 pub(super) struct Sides<'a> {
@@ -19,6 +19,8 @@ pub(super) struct Sides<'a> {
     pub language: &'a Language,
     /// Of the whole repository today.
     pub usage: &'a Usage,
+    /// A definition of a top-level name in what other files once were.
+    pub elsewhere: &'a dyn Fn(&str) -> Option<Vec<u8>>,
 }
 
 impl Sides<'_> {
@@ -30,8 +32,12 @@ impl Sides<'_> {
         first: usize,
     ) -> Option<(Vec<usize>, Vec<Edit>)> {
         let mut taken = BTreeSet::from([first]);
+        // Definitions that come back without a hunk of their own.
+        let mut returned: Vec<Edit> = Vec::new();
         for _ in 0..ROUNDS {
-            let edits: Vec<Edit> = taken.iter().flat_map(|at| undos[*at].edits.clone()).collect();
+            let edits = taken.iter().flat_map(|at| undos[*at].edits.clone()).collect();
+            let mut edits = self.without_gone_imports(edits);
+            edits.extend(returned.iter().cloned());
             let text = apply_edits(self.today.source(), &edits).ok()?;
             let text = self.language.parse(text);
             let lost = lost(self.today, &text, self.path, self.usage);
@@ -43,20 +49,31 @@ impl Sides<'_> {
                 taken.extend(users);
                 continue;
             }
-            let missing = self.missing(&edits, &text);
-            let (imports, hunks): (Vec<_>, Vec<_>) = missing
-                .iter()
-                .map(|name| (self.import(name), name))
-                .partition(|(it, _)| it.is_some());
-            if hunks.is_empty() {
-                let lines = imports.into_iter().filter_map(|(import, _)| import);
-                let lines: BTreeSet<&[u8]> = lines.collect();
-                let edits = edits.into_iter().chain(self.imported(&lines)).collect();
-                return Some((taken.into_iter().collect(), edits));
+            let place = undos[first].edits.first()?.range.start;
+            let (mut imports, mut again) = (BTreeSet::new(), false);
+            let methods = self.missing_methods(&edits, &text);
+            for name in self.missing(&edits, &text).difference(&methods) {
+                let defines = |at: &usize| !taken.contains(at) && self.defines(&undos[*at], name);
+                let gone = || !self.usage.has(name.as_bytes()) && (self.elsewhere)(name).is_some();
+                match self.import(name) {
+                    Some(import) if !gone() => {
+                        imports.insert(import);
+                        continue;
+                    }
+                    None if (0..undos.len()).any(|at| defines(&at)) => {
+                        taken.extend((0..undos.len()).find(defines));
+                    }
+                    _ => returned.push(self.definition(name, place)?),
+                }
+                again = true;
             }
-            for (_, name) in hunks {
-                let defines = |undo: &Undo| self.defines(undo, name);
-                taken.insert(undos.iter().position(defines)?);
+            for name in &methods {
+                returned.push(self.method(name, place)?);
+                again = true;
+            }
+            if !again {
+                let edits = edits.into_iter().chain(self.imported(&imports)).collect();
+                return Some((taken.into_iter().collect(), edits));
             }
         }
         None

@@ -1,19 +1,23 @@
-//! The weakening that history offers: the tests as they were before the commit.
+//! The weakening that history offers: the tests as they were before the commit, all of them or some.
 
 use super::{Undoing, mapping, renames};
 use crate::syntax::Languages;
 use crate::text::{Edit, apply_edits};
 use crate::tree::{Changes, File, RelPath, Tree};
 use std::collections::BTreeMap;
+use std::ops::Range;
 
-/// The listed test files that the commits changed, with all of it undone that still has a place;
-/// `None` where that is nothing.
+/// Which parts of test files may become older.
+pub(in super::super) type Within<'a> = &'a dyn Fn(&RelPath, &Range<usize>) -> bool;
+
+/// The listed test files that the commits changed, with all of it undone that still has a place and lies
+/// `within`; `None` where that is nothing.
 pub(super) fn tests(
     undoing: &Undoing,
     commits: &[usize],
     tree: &dyn Tree,
     test_files: &[RelPath],
-    languages: &Languages,
+    (languages, within): (&Languages, Within<'_>),
 ) -> Option<Changes> {
     let mut edits: BTreeMap<&RelPath, Vec<Edit>> = BTreeMap::new();
     for commit in commits {
@@ -31,7 +35,8 @@ pub(super) fn tests(
             let (old, new) = (renames::applied(&old, &renamed), renames::applied(&new, &renamed));
             let undone = mapping::undo(&old, &new, &closed, today.bytes.len());
             let file = edits.entry(&revision.path).or_default();
-            for edit in undone.into_iter().flat_map(|undo| undo.edits) {
+            let edits = undone.into_iter().flat_map(|undo| undo.edits);
+            for edit in edits.filter(|edit| within(&revision.path, &edit.range)) {
                 file.push(edit);
                 if apply_edits(&today.bytes, file).is_err() {
                     file.pop();

@@ -45,7 +45,7 @@ const UNLIKELY: [&str; 14] = [
 const SMALL: usize = 30;
 const MIDDLING: usize = 150;
 
-/// Never zero. `lines`: changed lines of code, both sides; `tests`: whether it changed a test file,
+/// Never zero. What wrote lines of the target that still stand can be undone there. `lines`: changed lines of code, both sides; `tests`: whether it changed a test file,
 /// too; `age`: its place among the `of` commits that were kept, newest first.
 pub(super) fn weight(commit: &Commit, lines: usize, tests: bool, age: usize, of: usize) -> f64 {
     let message = commit.message.to_lowercase();
@@ -60,6 +60,9 @@ pub(super) fn weight(commit: &Commit, lines: usize, tests: bool, age: usize, of:
     }
     if tests {
         weight *= 3.0;
+    }
+    if commit.wrote {
+        weight *= 4.0;
     }
     weight *= match lines {
         0..=SMALL => 1.0,

@@ -15,7 +15,9 @@ fn commit(message: &str, touched: usize) -> Commit {
         message: message.to_owned(),
         touched,
         added_tests: false,
+        wrote: false,
         files: Vec::new(),
+        gone: Vec::new(),
     }
 }
 
@@ -41,6 +43,13 @@ fn fixes_small_tested_and_recent_commits_are_drawn_sooner() {
     heavier(("sum", 5, false, 0), ("bump the version", 5, false, 0));
     // A word counts from its start.
     heavier(("fixed", 5, false, 0), ("prefix", 5, false, 0));
+}
+
+#[test]
+fn what_wrote_lines_of_the_target_is_drawn_sooner() {
+    let plain = commit("sum", 2);
+    let wrote = Commit { wrote: true, ..plain.clone() };
+    assert!(weight(&wrote, 5, false, 9, 10) > weight(&plain, 5, true, 9, 10));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use super::super::code::{Code, Opened, is_within};
 use super::super::words::{Usage, words};
 use super::fit::Sides;
-use super::{FileChange, Undoing, Unit, Way, Ways, mapping, renames};
+use super::{Undoing, Unit, Way, Ways, mapping, renames};
 use crate::diff::line_changes;
 use crate::syntax::{Language, Parsed};
 use crate::text::{Edit, apply_edits, lines};
@@ -13,20 +13,32 @@ use std::sync::Arc;
 
 impl Undoing {
     /// The hunks of a change that can be undone today, each with what it needs.
-    pub(super) fn ways(&self, change: &FileChange, code: &mut Code<'_>) -> Ways {
-        let commit = &self.history.commits[change.commit];
-        let revision = &commit.files[change.revision];
+    pub(super) fn ways(
+        &self,
+        commit: usize,
+        revision: usize,
+        file: usize,
+        code: &mut Code<'_>,
+    ) -> Ways {
+        let revision = &self.history.commits[commit].files[revision];
         let symbol = code.symbol().map(str::to_owned);
-        let (opened, usage) = code.open_with_usage(change.file);
+        let (opened, usage) = code.open_with_usage(file);
         let language = &opened.language;
         let (old, new) = under_todays_names(revision, &opened.parsed, language);
-        let since = self.renames_since(change.commit, (&old, &new), usage, language);
+        let since = self.renames_since(commit, (&old, &new), usage, language);
         let (old, new) = (renames::applied(&old, &since), renames::applied(&new, &since));
         let today = mapping::closed(&opened.file.bytes, opened.parsed.newline());
         let undos = mapping::undo(&old, &new, &today, opened.file.bytes.len());
         let hunks = mapping::count(&old, &new);
         let old = language.parse(old);
-        let sides = Sides { old: &old, today: &opened.parsed, path: &opened.path, language, usage };
+        let sides = Sides {
+            old: &old,
+            today: &opened.parsed,
+            path: &opened.path,
+            language,
+            usage,
+            elsewhere: &|name| self.definition(name, opened),
+        };
         let mut units: Vec<Unit> = Vec::new();
         for (index, undo) in undos.iter().enumerate() {
             if sides.is_imports_only(undo) {
@@ -38,7 +50,7 @@ impl Undoing {
             });
             let has_effect = in_target && has_effect(opened, &edits);
             if has_effect && !units.iter().any(|unit| unit.edits == edits) {
-                units.push(Unit { hunks, edits, fit: undo.fit });
+                units.push(Unit { file, hunks, edits, fit: undo.fit });
             }
         }
         let mut left: Vec<Way> = (0..units.len()).map(Way::One).collect();
@@ -118,7 +130,7 @@ fn removed<'a>(old: &'a [u8], new: &'a [u8]) -> Vec<&'a [u8]> {
 }
 
 /// Whether the edits change code, and none of it is there for tests.
-fn has_effect(opened: &Opened, edits: &[Edit]) -> bool {
+pub(super) fn has_effect(opened: &Opened, edits: &[Edit]) -> bool {
     let in_tests = |edit: &Edit| {
         opened.parsed.is_test_code(edit.range.start)
             || opened.parsed.is_test_code(edit.range.end.saturating_sub(1))
@@ -128,7 +140,7 @@ fn has_effect(opened: &Opened, edits: &[Edit]) -> bool {
             .is_ok_and(|bytes| !opened.language.is_same_code(&opened.file.bytes, &bytes))
 }
 
-fn touches(parsed: &Parsed, edit: &Edit, symbol: &str) -> bool {
+pub(super) fn touches(parsed: &Parsed, edit: &Edit, symbol: &str) -> bool {
     [edit.range.start, edit.range.end.saturating_sub(1)]
         .into_iter()
         .filter_map(|at| parsed.function_at(at))

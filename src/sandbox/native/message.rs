@@ -272,12 +272,12 @@ mod tests {
     }
 
     /// Nothing, or a message that is the same once it was sent on.
-    fn check<T: Wire>(messages: &[T]) {
+    fn check<T: Wire>(name: &str, messages: &[T]) {
         let seeds: Vec<Vec<u8>> = messages.iter().map(bytes).collect();
         let seeds: Vec<&[u8]> = seeds.iter().map(Vec::as_slice).collect();
         let words: [&[u8]; 5] =
             [&[0; 8], &[255; 8], &[1, 0, 0, 0, 0, 0, 0, 0], b"../", &[0, 0, 0, 128, 0, 0, 0, 0]];
-        mangled::check(&seeds, &words, &|input| {
+        mangled::check(name, &seeds, &words, &|input| {
             let Some(message) = T::take(&mut &*input) else { return };
             let sent = bytes(&message);
             let again = T::take(&mut sent.as_slice()).expect("what is written can be read");
@@ -309,7 +309,10 @@ mod tests {
 
     #[test]
     fn a_mangled_order_is_none_or_can_be_sent_on() {
-        check(&[Order::Run(Cow::Owned(step())), Order::Stop(End::TimedOut), Order::ListChanges]);
+        check(
+            "sandbox-order",
+            &[Order::Run(Cow::Owned(step())), Order::Stop(End::TimedOut), Order::ListChanges],
+        );
     }
 
     #[test]
@@ -326,7 +329,10 @@ mod tests {
             collected: collected.into(),
             wanted_network: true,
         };
-        check(&[Report::Ended(ended), Report::Begun, Report::Broken("why".to_owned())]);
+        check(
+            "sandbox-report",
+            &[Report::Ended(ended), Report::Begun, Report::Broken("why".to_owned())],
+        );
     }
 
     #[test]
@@ -347,6 +353,9 @@ mod tests {
             },
         };
         let policy = |way| Policy { view: view.clone(), system: Vec::new(), filter: vec![1], way };
-        check(&[policy(Way::Namespaces), policy(Way::Bubblewrap("/usr/bin/bwrap".into()))]);
+        check(
+            "sandbox-policy",
+            &[policy(Way::Namespaces), policy(Way::Bubblewrap("/usr/bin/bwrap".into()))],
+        );
     }
 }

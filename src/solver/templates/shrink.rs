@@ -9,7 +9,12 @@ use crate::text::Edit;
 
 pub(super) fn propose(work: &Work<'_>, out: &mut Collector<'_>) {
     for expression in work.suspects().filter(|expression| !expression.assigned) {
-        let parts = parts_of(expression);
+        // Where types are declared, a field and what has it are hardly ever of one.
+        let typed = work.source.language.typed();
+        let parts = match expression.kind {
+            ExpressionKind::Attribute if typed => Vec::new(),
+            _ => parts_of(expression),
+        };
         let alternatives: Vec<(Vec<Edit>, f64)> = parts
             .into_iter()
             .map(|part| (replace(&expression.range, work.text(&part)), 1.0))

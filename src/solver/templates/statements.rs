@@ -53,6 +53,8 @@ fn returns(
     let mut alternatives: Vec<(Vec<Edit>, f64)> = Vec::new();
     let inherited = inherited(work, statement.function).map(|call| (call.into_bytes(), 0.5));
     for (new, closeness) in candidates(work, scope).into_iter().chain(inherited) {
+        let closeness =
+            closeness * if of_parameter(work, statement.function, &new) { 4.0 } else { 1.0 };
         let edits = match &value {
             Some(value) => replace(value, new),
             None => replace(&statement.range, [b"return ", &new[..]].concat()),
@@ -60,6 +62,17 @@ fn returns(
         alternatives.push((edits, closeness));
     }
     out.site((Template::Return, if neutral { 2.0 } else { 0.4 }), &lines, 40, alternatives);
+}
+
+/// Whether it is a field of a parameter: what an accessor gives back.
+fn of_parameter(work: &Work<'_>, function: Option<usize>, text: &[u8]) -> bool {
+    let Some(function) = function.map(|at| &work.source.parsed.functions()[at]) else {
+        return false;
+    };
+    let Some(dot) = text.iter().position(|byte| *byte == b'.') else { return false };
+    let rest = &text[dot + 1..];
+    let plain = rest.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
+    plain && function.parameters.iter().any(|parameter| parameter.name.as_bytes() == &text[..dot])
 }
 
 /// Values that a function like this one may give back or assign.

@@ -7,7 +7,7 @@ use crate::injector::draft::Draft;
 use crate::injector::history::{Drawn, Undoing};
 use crate::syntax::Languages;
 use crate::tree::{Changes, File, RelPath};
-use crate::workspace::{Commit, History, Revision};
+use crate::workspace::{Commit, Gone, History, Revision};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, LazyLock};
 
@@ -28,11 +28,13 @@ fn history(commits: Commits<'_>) -> Arc<History> {
         message: (*message).to_owned(),
         touched: 1,
         added_tests: false,
+        wrote: false,
         files: vec![Revision {
             path: path(file),
             old: old.as_bytes().into(),
             new: new.as_bytes().into(),
         }],
+        gone: Vec::new(),
     };
     let looked_at = commits.len();
     let commits = commits.iter().enumerate().map(commit).collect();
@@ -41,6 +43,10 @@ fn history(commits: Commits<'_>) -> Arc<History> {
 
 /// Every draft of these commits on today's files, which one test file reaches.
 fn drafts(seed: u64, today: &[(&str, &str)], commits: Commits<'_>) -> Vec<Draft> {
+    drafts_of(seed, today, history(commits))
+}
+
+fn drafts_of(seed: u64, today: &[(&str, &str)], history: Arc<History>) -> Vec<Draft> {
     let test = path("test_it.py");
     let mut tree = Changes::new();
     let mut reach = BTreeMap::new();
@@ -59,7 +65,7 @@ fn drafts(seed: u64, today: &[(&str, &str)], commits: Commits<'_>) -> Vec<Draft>
         sways: &|_| false,
     };
     let mut code = Code::survey(&ground, Strategy::History, None).unwrap();
-    let mut undoing = Undoing::new(history(commits), &code);
+    let mut undoing = Undoing::new(history, &code);
     let (mut dice, mut drafts) = (Dice::new(seed), Vec::new());
     loop {
         match undoing.draw(&mut dice, &mut code) {
@@ -205,4 +211,103 @@ fn the_same_seed_draws_the_same() {
     // What repairs comes first more often.
     let repairs = (0..200).filter(|seed| drawn(*seed)[0].commits.contains(&0)).count();
     assert!((130..200).contains(&repairs), "{repairs}");
+}
+
+/// Files that are gone, newest commit first: message, file, old, new (empty: deleted).
+fn with_gone(commits: Commits<'_>, gone: Commits<'_>) -> Arc<History> {
+    let mut history = Arc::unwrap_or_clone(history(commits));
+    for (at, (message, file, old, new)) in gone.iter().enumerate() {
+        history.commits.push(Commit {
+            id: format!("{:040x}", 100 + at),
+            summary: (*message).to_owned(),
+            message: (*message).to_owned(),
+            touched: 1,
+            added_tests: false,
+            wrote: false,
+            files: Vec::new(),
+            gone: vec![Gone {
+                path: path(file),
+                old: old.as_bytes().into(),
+                new: (!new.is_empty()).then(|| new.as_bytes().into()),
+            }],
+        });
+    }
+    Arc::new(history)
+}
+
+const MOVED: &str = "\
+import math
+
+
+class Pages:
+    def count(self, lines, page):
+        if page <= 0:
+            raise ValueError('no page')
+        whole = math.ceil(lines / page)
+        return whole
+";
+
+#[test]
+fn a_function_that_moved_to_another_file_is_undone_there() {
+    let new = "import math\n\n\ndef count(lines, page):\n    if page <= 0:\n        raise ValueError('no page')\n    whole = math.ceil(lines / page)\n    return whole\n";
+    let old = new.replace("math.ceil(lines / page)", "lines // page");
+    let expect = MOVED.replace("math.ceil(lines / page)", "lines // page");
+    // Out of a file that is gone.
+    let history = with_gone(&[], &[("Fix the last page", "old.py", &old, new)]);
+    let found = drafts_of(1, &[("pages.py", MOVED)], history);
+    assert_eq!(found.iter().map(text).collect::<Vec<_>>(), [&expect]);
+    assert!(found[0].summary[0].contains("in pages.py: Pages.count"), "{:?}", found[0].summary);
+    // Out of one that is still there, and under another name.
+    let renamed = MOVED.replace("def count(", "def number(");
+    let today = [("old.py", "import math\n"), ("pages.py", &*renamed)];
+    let found = drafts(1, &today, &[("Fix the last page", "old.py", &old, new)]);
+    let expect = expect.replace("def count(", "def number(");
+    assert_eq!(found.iter().map(text).collect::<Vec<_>>(), [&expect]);
+}
+
+#[test]
+fn a_function_that_only_looks_a_little_alike_is_another() {
+    let new = "def count(lines, page):\n    return math.ceil(lines / page)\n";
+    let old = new.replace("math.ceil(lines / page)", "lines // page");
+    let today = "def count(things):\n    return len(things)\n";
+    let history = with_gone(&[], &[("Fix", "old.py", &old, new)]);
+    assert_eq!(drafts_of(1, &[("a.py", today)], history), []);
+}
+
+#[test]
+fn what_old_code_needs_and_was_deleted_since_comes_back() {
+    let new = "def f(a):\n    return a / 2\n";
+    let helper = "def half(a):\n    return a // 2\n";
+    // Out of a file that was deleted with its import.
+    let old = "from halves import half\n\n\ndef f(a):\n    return half(a)\n";
+    let history =
+        with_gone(&[("Fix", "a.py", old, new)], &[("drop halves", "halves.py", helper, "")]);
+    let found = drafts_of(1, &[("a.py", new)], history);
+    let expect = "def half(a):\n    return a // 2\n\n\ndef f(a):\n    return half(a)\n";
+    assert_eq!(found.iter().map(text).collect::<Vec<_>>(), [expect]);
+    // What is still there is imported.
+    let commits = [("Fix", "a.py", old, new)];
+    let user = ("halves.py", helper);
+    let found = drafts(1, &[("a.py", new), user], &commits);
+    assert_eq!(found.iter().map(text).collect::<Vec<_>>(), [old]);
+}
+
+#[test]
+fn a_function_that_a_later_commit_deleted_comes_back() {
+    let old = "def half(a):\n    return a // 2\n\n\ndef f(a):\n    return half(a)\n";
+    let between = old.replace("return half(a)", "return a / 2");
+    let new = "def f(a):\n    return a / 2\n";
+    let commits = [("drop half", "a.py", &*between, new), ("Fix", "a.py", old, &*between)];
+    let found = drafts(1, &[("a.py", new)], &commits);
+    assert!(found.iter().any(|draft| text(draft) == old && draft.commits == [1]), "{found:#?}");
+}
+
+#[test]
+fn a_method_that_old_code_calls_and_nobody_has_comes_back() {
+    let old = "class A:\n    def f(self, a):\n        return self._half(a)\n\n    def _half(self, a):\n        return a // 2\n";
+    let between = old.replace("self._half(a)", "a / 2");
+    let new = "class A:\n    def f(self, a):\n        return a / 2\n";
+    let commits = [("drop it", "a.py", &*between, new), ("Fix", "a.py", old, &*between)];
+    let found = drafts(1, &[("a.py", new)], &commits);
+    assert!(found.iter().any(|draft| text(draft) == old && draft.commits == [1]), "{found:#?}");
 }
