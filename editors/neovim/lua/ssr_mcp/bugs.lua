@@ -44,8 +44,8 @@ end
 ---@param bug table
 ---@return string
 local function said(bug)
-  local tests = #bug.failing == 1 and '1 test' or #bug.failing .. ' tests'
-  return ('bug %s (%s): %s notice, solved %d of %d'):format(
+  local tests = #bug.failing == 1 and '1 test notices' or #bug.failing .. ' tests notice'
+  return ('bug %s (%s): %s, solved %d of %d'):format(
     M.short(bug.artifact),
     bug.strategy,
     tests,
