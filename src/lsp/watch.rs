@@ -26,9 +26,23 @@ pub(super) fn watch(shared: &Weak<Shared>) {
     }
 }
 
+/// The same, of a folder and of the practice trees that were made of it.
+pub(super) fn look_with_practice(shared: &Arc<Shared>, folder: &Path) {
+    look(shared, folder, true);
+    let trees: Vec<PathBuf> = {
+        let state = shared.state();
+        let of_it = state.practices.values().filter(|place| place.root == folder);
+        of_it.map(|place| place.tree.clone()).collect()
+    };
+    for tree in trees {
+        look(shared, &tree, true);
+    }
+}
+
 /// Takes over what is new in the store of a folder. `anew`: also where nothing was written.
 pub(super) fn look(shared: &Arc<Shared>, folder: &Path, anew: bool) {
-    let repository = repository(folder);
+    let place = shared.state().practices.get(folder).cloned();
+    let repository = repository(place.as_ref().map_or(folder, |place| &place.root));
     let Ok(stamp) = shared.session.stamp(&repository) else { return };
     let unnoticed = {
         let state = shared.state();
@@ -37,7 +51,14 @@ pub(super) fn look(shared: &Arc<Shared>, folder: &Path, anew: bool) {
         }
         state.settings.unnoticed_hints
     };
-    let known = match known(&shared.session, folder, unnoticed) {
+    let known = match place {
+        Some(place) => shared
+            .session
+            .practice_show(&place.round())
+            .map(|round| Known { practice: Some(round), ..Known::default() }),
+        None => known(&shared.session, folder, unnoticed),
+    };
+    let known = match known {
         Ok(known) => Known { stamp, ..known },
         Err(error) => {
             tracing::debug!("{}: {error}", folder.display());
