@@ -5,7 +5,7 @@
 (require 'eglot)
 (require 'json)
 
-(defvar ssr-mcp-patience 240)
+(defvar ssr-mcp-patience 600)
 (defvar ssr-mcp-seen nil)
 (defvar ssr-mcp-said nil "What the server said in message boxes, the last first.")
 
@@ -74,9 +74,13 @@
     (forward-line (1- (plist-get place :line)))
     (eglot--apply-workspace-edit (plist-get (ssr-mcp-action (format "put bug %s" short)) :edit))
     (ssr-mcp-see 'changed (if (equal before (buffer-string)) :json-false t))
-    ;; A diff goes into a message box where there is nothing better.
+    ;; A diff goes into a message box where there is nothing better. This Eglot reads what comes with an
+    ;; answer only when something else comes.
     (ssr-mcp-run (ssr-mcp-action (format "show bug %s" short)))
-    (ssr-mcp-see 'shown (ssr-mcp-await "the diff" (lambda () (ssr-mcp-said-p "^diff --git"))))
+    (ssr-mcp-see 'shown (ssr-mcp-await "the diff"
+                                       (lambda ()
+                                         (or (ssr-mcp-said-p "^diff --git")
+                                             (ignore (eglot-code-actions (point) (point)))))))
     (goto-char (point-min))
     (forward-line (1- (plist-get place :line)))
     (eglot--apply-workspace-edit (plist-get (ssr-mcp-action (format "take bug %s out again" short)) :edit))

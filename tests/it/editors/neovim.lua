@@ -1,7 +1,7 @@
 -- A whole round in Neovim, as a person plays it. What was seen is printed as one object; what is awaited and does
 -- not come is an error.
 
-local PATIENCE = 240 * 1000
+local PATIENCE = 15 * 60 * 1000
 local seen = {}
 
 --- Waits until `what` gives something.
@@ -151,7 +151,7 @@ local function round()
 
   -- Solved from the test, accepted in the code.
   vim.api.nvim_win_set_cursor(0, { diagnostic.lnum + 1, 0 })
-  run('solve bug ' .. short, { seed = 1, attempts = 2 })
+  run('solve bug ' .. short, { seed = 1 })
   local solved = job('solve')
   seen.solved = vim.iter(solved.result.attempts):any(function(attempt)
     return attempt.solved
@@ -202,6 +202,37 @@ local function round()
   seen.jobs = text()
   vim.cmd.close()
   seen.messages = vim.fn.execute('messages')
+
+  -- Practice: a tab page in a tree of its own.
+  local windows, repository = vim.fn.tabpagenr('$'), client() and client().root_dir or vim.fn.getcwd()
+  vim.cmd('SsrMcp practise artifact=' .. short)
+  job('practice_start')
+  await('a tab page', function()
+    return vim.fn.tabpagenr('$') > windows and vim.fn.expand('%:t'):find('^test_') and client()
+  end)
+  local tree = vim.fn.getcwd()
+  local at = vim.api.nvim_buf_get_name(0)
+  seen.practice = {
+    in_tree = vim.fs.relpath(tree, at) ~= nil and tree ~= repository and client().root_dir == tree,
+    untouched = vim.fn.getcwd(-1, 1) == repository,
+    broken = vim.fn.getqflist({ title = 0 }).title,
+  }
+  vim.cmd('SsrMcp hint')
+  seen.practice.hint = await('a hint', function()
+    local messages = vim.fn.execute('messages')
+    return messages:find('hints left') and messages
+  end)
+  for _, command in ipairs({ 'give-up!', 'ratings' }) do
+    local bang = command:sub(-1) == '!'
+    local name = bang and 'reveal' or command
+    vim.cmd('SsrMcp' .. (bang and '! give-up' or ' ' .. command))
+    await(name, function()
+      return vim.api.nvim_buf_get_name(0) == 'ssr-mcp://' .. name and text() ~= ''
+    end)
+    seen.practice[name] = text()
+    vim.cmd.close()
+  end
+  vim.cmd.tabclose()
 
   vim.cmd('checkhealth ssr_mcp')
   seen.health = text()

@@ -4,15 +4,14 @@ import asyncio
 import copy
 import os
 import pathlib
-import shutil
 
 import pytest
 import pytest_lsp
 from lsprotocol import types as t
 from pytest_lsp import ClientServerConfig, LanguageClient, client_capabilities
 
-EXAMPLE = pathlib.Path(os.environ["SSR_MCP_REPO"])
-PATIENCE = 240
+REPO = pathlib.Path(os.environ["SSR_MCP_REPO"])
+PATIENCE = 600
 UNITS = {
     t.PositionEncodingKind.Utf8: lambda text: len(text.encode()),
     t.PositionEncodingKind.Utf16: lambda text: len(text.encode("utf-16-le")) // 2,
@@ -32,17 +31,14 @@ CLIENTS = [
     params=CLIENTS,
     ids=lambda given: given[0] + (f"-{given[1].value}" if given[1] else ""),
 )
-async def client(request, tmp_path, lsp_client: LanguageClient):
-    # What is kept of a repository sways what is made next: each client has one of its own.
-    lsp_client.repo = tmp_path / "repo"
-    shutil.copytree(EXAMPLE, lsp_client.repo)
+async def client(request, lsp_client: LanguageClient):
     for refresh in [t.WORKSPACE_CODE_LENS_REFRESH, t.WORKSPACE_INLAY_HINT_REFRESH]:
         lsp_client.feature(refresh)(lambda *_: None)
     name, only = request.param
     capabilities = copy.deepcopy(client_capabilities(name))
     if only:
         capabilities.general.position_encodings = [only]
-    folder = t.WorkspaceFolder(uri=lsp_client.repo.as_uri(), name="repo")
+    folder = t.WorkspaceFolder(uri=REPO.as_uri(), name="repo")
     lsp_client.answered = await lsp_client.initialize_session(
         t.InitializeParams(capabilities=capabilities, workspace_folders=[folder])
     )
@@ -55,7 +51,7 @@ class Document:
 
     def __init__(self, client, name):
         self.client = client
-        self.path = client.repo / name
+        self.path = REPO / name
         self.uri = self.path.as_uri()
         self.text = self.path.read_text()
         self.version = 1
@@ -144,23 +140,23 @@ async def play(client):
         assert units == t.PositionEncodingKind.Utf8
     elif asked:
         assert units == asked[0]
-    begun = await execute(client, "inject", {"folder": str(client.repo), "seed": 3})
+    begun = await execute(client, "runTest", {"folder": str(REPO), "file": "tests/test_money.py"})
     assert begun["state"] == "running"
     while not client.messages:
         await client.wait_for_notification(t.WINDOW_SHOW_MESSAGE)
-    assert "is real; one test notices it" in client.messages[-1].message
+    assert "tests passed" in client.messages[-1].message
     if client.capabilities.window and client.capabilities.window.work_done_progress:
         reports = client.progress_reports[f"ssr-mcp-{begun['job']}"]
         assert [reports[0].kind, reports[-1].kind] == ["begin", "end"]
-        assert reports[0].title == "Self-play: injecting a bug into this workspace"
+        assert reports[0].title == "Self-play: running tests/test_money.py"
     else:
         assert client.progress_reports == {}
     ended = await execute(client, "job", {"job": begun["job"]})
-    assert ended["state"] == "done"
-    artifact = ended["result"]["artifact"]
+    assert (ended["state"], ended["result"]["failing"]) == ("done", [])
 
     [bug] = (await execute(client, "bugs", {}))["bugs"]
-    assert bug["artifact"] == artifact
+    artifact = bug["artifact"]
+    assert artifact == os.environ["SSR_MCP_BUG"]
     [place] = bug["places"]
     document = Document(client, place["file"])
     original = document.text

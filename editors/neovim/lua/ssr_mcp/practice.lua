@@ -90,8 +90,8 @@ end
 ---@param argument table
 function M.hint(client, argument)
   server.execute(client, 'practiceHint', argument, function(answer)
-    local hint = answer.hint
-    server.say(('%s (%d left)'):format(hint.text, answer.hints_left))
+    -- The hint itself is told by the server.
+    server.say(('%d hints left'):format(answer.hints_left))
   end)
 end
 
