@@ -189,11 +189,14 @@ local function round()
     bugs = vim.fn.getcompletion('SsrMcp solve ', 'cmdline'),
     strategies = vim.fn.getcompletion('SsrMcp inject strategy=', 'cmdline'),
   }
-  vim.cmd('SsrMcp nonsense')
-  vim.cmd('SsrMcp inject part=bug')
+  seen.refused = {}
+  for _, wrong in ipairs({ 'nonsense', 'inject part=bug' }) do
+    local _, problem = pcall(vim.cmd, 'SsrMcp ' .. wrong)
+    table.insert(seen.refused, problem)
+  end
   vim.cmd('SsrMcp status')
   await('the status', function()
-    return vim.fn.execute('messages'):find('1 bugs are kept')
+    return vim.fn.execute('messages'):find('bugs kept: 1, real: 1')
   end)
   vim.cmd('SsrMcp jobs')
   await('the jobs', function()
@@ -201,7 +204,6 @@ local function round()
   end)
   seen.jobs = text()
   vim.cmd.close()
-  seen.messages = vim.fn.execute('messages')
 
   -- Practice: a tab page in a tree of its own.
   local windows, repository = vim.fn.tabpagenr('$'), client() and client().root_dir or vim.fn.getcwd()

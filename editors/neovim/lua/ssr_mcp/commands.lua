@@ -97,13 +97,13 @@ end
 local function tell_status(answer)
   local lines = {
     ('%s: %s'):format(answer.workspace, answer.framework or 'no test framework was found'),
-    ('%d bugs are kept, %d are real; %d in the wrong-book; %d unnoticed edits'):format(
+    ('bugs kept: %d, real: %d; in the wrong-book: %d; unnoticed edits: %d'):format(
       answer.artifacts,
       answer.valid,
       answer.wrong_book_size,
       answer.unnoticed
     ),
-    ('%d rounds, %d attempts, %d solved'):format(answer.rounds, answer.attempts, answer.solved),
+    ('rounds: %d, attempts: %d, solved: %d'):format(answer.rounds, answer.attempts, answer.solved),
   }
   table.insert(lines, answer.problem)
   server.say(table.concat(lines, '\n'))
