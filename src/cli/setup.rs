@@ -106,6 +106,11 @@ fn show(answer: &SetupAnswer) -> String {
 fn printed(answer: &SetupAnswer, again: &str) -> String {
     let snippet = answer.snippet.as_deref().unwrap_or_default();
     let mut parts = Vec::new();
+    if let Some(text) = &answer.language_server {
+        parts.push(format!(
+            "In this editor's own configuration, to start the language server:\n\n{text}"
+        ));
+    }
     match &answer.file {
         Some(file) => parts.push(format!("Add to {file}:")),
         None => parts.push("For a client of MCP beside this editor:".to_owned()),

@@ -3,9 +3,10 @@
 use super::document::to_u32;
 use super::edits::as_file;
 use super::state::{Home, Known};
-use crate::diff::{Patch, line_changes};
+use crate::diff::{Line, Patch, line_changes};
 use crate::text;
 use crate::tree::{Changes, File, RelPath};
+use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
 /// What of the store concerns one document, at the lines where it does.
@@ -96,4 +97,18 @@ fn stands(patch: &Patch, file: &RelPath, bytes: &[u8]) -> Option<(Standing, u32,
     let first = lines.first()?.old.start;
     let last = lines.last()?.old.end.saturating_sub(1).max(first);
     Some((standing, to_u32(first), to_u32(last)))
+}
+
+/// Where a patch changes files, as `{file, line}`: the first changed line of each hunk, from 1, in the text
+/// that it is a patch of.
+pub(super) fn places(patch: &Patch) -> Vec<Value> {
+    let of_file = |file: &crate::diff::FilePatch| {
+        let path = file.old_path().or(file.new_path()).cloned();
+        let lines = file.hunks().iter().map(|hunk| {
+            let kept = |line: &&Line| matches!(line, Line::Context(_));
+            hunk.lines_before() + hunk.lines().iter().take_while(kept).count() + 1
+        });
+        lines.map(|line| json!({ "file": path, "line": line })).collect::<Vec<Value>>()
+    };
+    patch.files().iter().flat_map(of_file).collect()
 }

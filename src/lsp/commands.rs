@@ -1,6 +1,7 @@
 //! The commands, by name: what each does with its one argument, an object.
 
 use super::actions::short;
+use super::bugs::places;
 use super::edits;
 use super::shared::Shared;
 use super::state::{Home, Settings, repository};
@@ -348,6 +349,7 @@ impl Call {
         let line = |known: &super::state::KnownBug| {
             let mut line = serde_json::to_value(&known.bug).unwrap_or_default();
             line["files"] = json!(known.patch.paths());
+            line["places"] = json!(places(&known.patch));
             line["weakened"] = json!(known.weakening.paths());
             line
         };

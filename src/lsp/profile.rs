@@ -16,7 +16,7 @@ pub(super) enum Encoding {
 #[allow(clippy::struct_excessive_bools, reason = "each is one capability of the client")]
 pub(super) struct Profile {
     pub(super) encoding: Encoding,
-    /// Asks for diagnostics itself; else they are sent.
+    /// Asks for diagnostics itself, also when told to ask again; else they are sent.
     pub(super) pulls_diagnostics: bool,
     pub(super) progress: bool,
     /// Edits with versions.
@@ -43,9 +43,13 @@ impl Profile {
         let action = text.code_action.unwrap_or_default();
         let offered =
             all.general.as_ref().and_then(|general| general.position_encodings.as_deref());
+        let refreshes_diagnostics =
+            workspace.diagnostics.is_some_and(|found| found.refresh_support == Some(true));
         Self {
             encoding: Encoding::chosen(offered.unwrap_or_default()),
-            pulls_diagnostics: text.diagnostic.is_some(),
+            // What one document is told depends on the text of others: a client that asks only when the
+            // document itself changes (Neovim 0.11) is sent it.
+            pulls_diagnostics: text.diagnostic.is_some() && refreshes_diagnostics,
             progress: window.work_done_progress == Some(true),
             document_changes: workspace
                 .workspace_edit
@@ -55,9 +59,7 @@ impl Profile {
             refreshes_lenses: workspace
                 .code_lens
                 .is_some_and(|lens| lens.refresh_support == Some(true)),
-            refreshes_diagnostics: workspace
-                .diagnostics
-                .is_some_and(|found| found.refresh_support == Some(true)),
+            refreshes_diagnostics,
             refreshes_hints: workspace
                 .inlay_hint
                 .is_some_and(|hint| hint.refresh_support == Some(true)),

@@ -60,6 +60,8 @@ pub struct SetupAnswer {
     pub own_command: Option<String>,
     /// Settings that are the user's to decide.
     pub optional: Option<String>,
+    /// What has an editor start the language server; null for clients that only speak MCP.
+    pub language_server: Option<String>,
     pub notes: Vec<String>,
 }
 
@@ -94,6 +96,7 @@ impl Session {
             snippet: None,
             own_command: None,
             optional: None,
+            language_server: None,
             notes: Vec::new(),
         };
         if action == SetupAction::Print {
@@ -106,6 +109,7 @@ impl Session {
                 snippet: Some(snippet.text),
                 own_command: snippet.command,
                 optional: snippet.optional,
+                language_server: snippet.language_server,
                 notes: snippet.notes,
                 ..answer
             });

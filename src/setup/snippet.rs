@@ -15,6 +15,8 @@ pub struct Snippet {
     pub command: Option<String>,
     /// Settings that are the user's to decide.
     pub optional: Option<String>,
+    /// For the editor's own configuration: what has it start the language server.
+    pub language_server: Option<String>,
     pub notes: Vec<String>,
 }
 
@@ -25,6 +27,7 @@ impl Snippet {
             text: text(client, program),
             command: OwnCommand::of(client, scope, program).map(|command| command.shown()),
             optional: (client == Client::Codex).then(|| CODEX_OPTIONAL.to_owned()),
+            language_server: language_server(client, program),
             notes: notes(client, scope).into_iter().map(str::to_owned).collect(),
         }
     }
@@ -52,6 +55,35 @@ fn text(client: Client, program: &str) -> String {
             let file = json!({ client.servers_key(): { SERVER: whole } });
             format!("{file:#}")
         }
+    }
+}
+
+fn language_server(client: Client, program: &str) -> Option<String> {
+    // A quoted string of JSON is one of Lua, TOML and Lisp, too.
+    let program = Value::from(program);
+    match client {
+        Client::Neovim => Some(format!(
+            "-- With editors/neovim on the 'runtimepath' (its README.md):\n\
+             vim.lsp.config('ssr_mcp', {{ cmd = {{ {program}, 'lsp' }} }})\n\
+             vim.lsp.enable('ssr_mcp')"
+        )),
+        Client::Helix => Some(format!(
+            "# ~/.config/helix/languages.toml\n\
+             [language-server.{SERVER}-mcp]\n\
+             command = {program}\n\
+             args = [\"lsp\"]\n\
+             \n\
+             # For each language that you want it for; name those servers, too, that you have for it.\n\
+             [[language]]\n\
+             name = \"python\"\n\
+             language-servers = [\"pylsp\", \"{SERVER}-mcp\"]"
+        )),
+        Client::Emacs => Some(format!(
+            ";; For Eglot, which has one server a buffer: this takes the place of another one.\n\
+             (with-eval-after-load 'eglot\n  \
+               (add-to-list 'eglot-server-programs '(python-mode . ({program} \"lsp\"))))"
+        )),
+        _ => None,
     }
 }
 
@@ -111,7 +143,10 @@ fn notes(client: Client, scope: Scope) -> Vec<&'static str> {
             "Gemini CLI starts servers in trusted folders only, and keeps variables with names like TOKEN, \
              SECRET or KEY to itself; name those that are needed under \"env\".",
         ],
-        Client::Zed => vec!["Zed takes tools and prompts of a server, nothing else."],
+        Client::Zed => vec![
+            "Zed takes tools and prompts of a server, nothing else. A language server it starts only where an \
+             extension names it, and there is none for this one.",
+        ],
         Client::Continue => vec!["Continue uses servers in its agent mode only."],
         Client::Goose => {
             vec!["Sessions that run take the extension up when they are started anew."]
@@ -119,16 +154,13 @@ fn notes(client: Client, scope: Scope) -> Vec<&'static str> {
         Client::Neovim => vec![
             "Neovim has no MCP of its own. This is for ~/.config/mcphub/servers.json of the plugin \
              mcphub.nvim; other plugins take the same shape.",
-            NO_LSP,
         ],
         Client::Helix => vec![
             "Helix has no MCP and no plugins that bring it. This is for the agent that you run beside it.",
-            NO_LSP,
         ],
         Client::Emacs => vec![
             "Emacs has no MCP of its own. This is for the package mcp.el, whose servers gptel can use; then \
              M-x mcp-hub.",
-            NO_LSP,
         ],
     };
     if scope == Scope::Project {
@@ -139,6 +171,3 @@ fn notes(client: Client, scope: Scope) -> Vec<&'static str> {
     }
     notes
 }
-
-const NO_LSP: &str =
-    "ssr-mcp does not speak LSP yet; when it does, this command will say how to start it here.";

@@ -21,6 +21,7 @@ mod cli;
 mod conditions;
 mod consistency;
 mod diff_git;
+mod editors;
 mod fetch;
 mod grading;
 mod grammars;
