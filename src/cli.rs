@@ -13,6 +13,7 @@ mod instructions;
 mod out;
 mod parse;
 mod play;
+mod practice;
 mod progress;
 mod score;
 mod setup;
@@ -85,6 +86,7 @@ pub fn run(session: &Session, command: &Command, json: bool) -> Exit {
         Command::Score(command) => score::run(command, &mut context),
         Command::WrongBook(command) => wrong_book::run(command, &mut context),
         Command::Unnoticed(command) => unnoticed::run(command, &mut context),
+        Command::Practice(command) => practice::run(command, &mut context),
         Command::Status(command) => status::run(command, &mut context),
         Command::State(command) => state::run(command, &mut context),
         Command::Doctor => doctor::run(&mut context),

@@ -8,7 +8,7 @@ mod scan;
 mod signs;
 mod task;
 
-pub use rebuild::{Rebuilt, rebuild};
+pub use rebuild::{Rebuilt, rebuild, restored};
 pub use task::{Task, Unplayable};
 
 use crate::artifact::Artifact;

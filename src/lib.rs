@@ -29,6 +29,7 @@ pub mod injector;
 pub mod solver;
 pub mod wrong_book;
 pub mod unnoticed;
+pub mod practice;
 pub mod episode;
 // Host: options and state.
 pub mod config;

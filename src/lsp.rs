@@ -15,6 +15,7 @@ mod lenses;
 mod notices;
 mod outline;
 mod pipe;
+mod practice;
 mod profile;
 mod server;
 mod shared;

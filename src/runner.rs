@@ -36,7 +36,7 @@ pub use canary::Canary;
 pub use error::Error;
 pub use instrument::{Instrument, Lines, Reach, Trial};
 pub use observe::{Difference, Reaction, Watched, WatchedEdit, WovenEdit};
-pub use report::NoReport;
+pub use report::{NoReport, printed};
 pub use scope::Near;
 pub use script::Chosen;
 pub use server::{Served, Server};

@@ -25,6 +25,7 @@ mod place;
 mod play;
 mod played;
 mod plays;
+mod practice;
 mod prune;
 mod record;
 mod reference;
@@ -62,6 +63,13 @@ pub use plays::{
     Budget, COMMAND, DEFAULT_TURNS, PlayBashAnswer, PlayBashRequest, PlayBeginAnswer,
     PlayBeginRequest, PlayCreateAnswer, PlayCreateRequest, PlayEditAnswer, PlayEditRequest,
     PlayReadAnswer, PlayReadRequest, PlayRef, PlayRole, PlaySubmitAnswer, PlaySubmitRequest,
+};
+pub use practice::{
+    DueLine, FamilyLine, Hint, PlaceLine, PlayerLine, PlayerStats, PracticeAnswer,
+    PracticeCheckAnswer, PracticeHintAnswer, PracticeLine, PracticeListAnswer, PracticePick,
+    PracticePlace, PracticeRaceAnswer, PracticeRaceRequest, PracticeRef, PracticeRevealAnswer,
+    PracticeRunAnswer, PracticeRunRequest, PracticeStartRequest, PracticeStatsAnswer, RatingLine,
+    RatingPoint, VerdictLine,
 };
 pub use prune::PruneAnswer;
 pub use reference::ArtifactRef;

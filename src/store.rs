@@ -11,6 +11,7 @@ mod error;
 mod jobs;
 mod open;
 mod plays;
+mod practice;
 mod rounds;
 mod runs;
 #[cfg(test)]
@@ -23,6 +24,10 @@ pub use edits::TriedEdit;
 pub use error::Error;
 pub use jobs::{JobState, StoredJob};
 pub use plays::{Play, PlayEnd, PlayFile, PlayState, Turn};
+pub use practice::{
+    Conclusion, Practice, PracticeState, Sign, SolverPlay, Standing, StoredCard, StoredGame,
+    StoredRating,
+};
 pub use rounds::{Attempt, Counts, Kept, Played, Round};
 pub use runs::{Run, RunState};
 pub use wrong_book::{Entry, Failure, Group};

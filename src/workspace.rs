@@ -15,6 +15,7 @@ mod git;
 mod history;
 mod known;
 mod listing;
+mod practice_tree;
 mod products;
 mod prune;
 mod report;
@@ -32,6 +33,7 @@ pub use error::Error;
 pub use freeze::{Freezing, Unsaved};
 pub use git::{Head, Vcs};
 pub use history::{Commit, History, NoHistory, Revision, Wanted};
+pub use practice_tree::Edited;
 pub use products::Products;
 pub use report::FreezeReport;
 pub use upkeep::{OldBase, Upkeep, size as disk_size, states};
@@ -39,6 +41,11 @@ pub use upkeep::{OldBase, Upkeep, size as disk_size, states};
 use crate::tree::Changes;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
+
+/// The root that a state directory is of.
+pub fn root_of_state(state: &Path) -> Option<PathBuf> {
+    state::root_of(state)
+}
 
 /// A directory opened for play, with its own state directory.
 #[derive(Clone, Debug)]

@@ -38,6 +38,7 @@ const EVERYWHERE: &str = "Options of every command";
         ssr-mcp check /tmp/bug --repo .         is that bug real?\n  \
         ssr-mcp solve /tmp/bug --repo .         eight attempts to repair it\n  \
         ssr-mcp unnoticed .                     edits that your tests do not notice\n  \
+        ssr-mcp practice start                  a bug of your own code to look for\n  \
         ssr-mcp setup codex                     register it with a coding agent\n  \
         ssr-mcp mcp                             MCP server on standard input and output\n\n\
         Exit codes: 0 done; 1 a negative outcome (an invalid artifact, an unsolved bug); 2 arguments \
@@ -139,6 +140,7 @@ pub enum Command {
     Score(super::score::Score),
     WrongBook(super::wrong_book::WrongBook),
     Unnoticed(super::unnoticed::Unnoticed),
+    Practice(super::practice::Practice),
     Status(super::status::Status),
     State(super::state::State),
     /// Say what this machine offers: sandbox, toolchains, state directory, languages

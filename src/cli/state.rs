@@ -37,8 +37,13 @@ fn show(answer: &PruneAnswer) -> String {
         mega(answer.before),
         mega(answer.after)
     );
+    if answer.practice_trees > 0 {
+        text = format!("{text}, {} practice trees", answer.practice_trees);
+    }
     if !answer.within {
-        text.push_str("\nthe rest is in use, or is needed by the wrong-book, or is the databases");
+        text.push_str(
+            "\nthe rest is in use, or is needed by the wrong-book or an open round of practice, or is the databases",
+        );
     }
     text
 }

@@ -41,6 +41,12 @@ pub fn rebuild(harness: &Harness, artifact: &Artifact, patch: &[u8]) -> Result<R
     Ok(Rebuilt { tree: tree.against(harness.base()), flags })
 }
 
+/// Why a path is the original's again before grading, whatever a patch does to it; `None` for ordinary
+/// code.
+pub fn restored(harness: &Harness, artifact: &Artifact, path: &RelPath) -> Option<&'static str> {
+    decides_tests(harness, &artifact.test_files.iter().collect(), path)
+}
+
 /// Why a path is restored before grading; `None` for ordinary code.
 fn decides_tests(
     harness: &Harness,

@@ -15,6 +15,7 @@ use super::types::{
 };
 use crate::diff::Patch;
 use crate::injector::Strategy;
+use crate::session::PracticeAnswer;
 use crate::tree::RelPath;
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -129,6 +130,9 @@ struct Here<'a> {
 impl Here<'_> {
     fn offers(&self) -> Vec<Offer> {
         let Some(reading) = &self.document.reading else { return Vec::new() };
+        if let Some(round) = &self.known.practice {
+            return self.of_round(round);
+        }
         let outline = &reading.outline;
         let mut offers = Vec::new();
         let marked: Vec<(&Mark, &KnownBug)> = self.marked(outline.function_at(self.first));
@@ -154,6 +158,28 @@ impl Here<'_> {
             });
         }
         offers
+    }
+
+    /// In a practice tree only what belongs to its round.
+    fn of_round(&self, round: &PracticeAnswer) -> Vec<Offer> {
+        let commands: &[(&str, &'static str)] = if round.state == "open" {
+            &[
+                ("check my fix", "practiceCheck"),
+                ("run the tests of what is broken", "practiceRun"),
+                ("hint", "practiceHint"),
+                ("give up", "practiceGiveUp"),
+                ("set the embedded solver on the same bug", "practiceRace"),
+            ]
+        } else {
+            &[("reveal the bug", "practiceReveal")]
+        };
+        let argument = json!({ "folder": self.home.folder, "practice": round.practice });
+        let offer = |(title, name): &(&str, &'static str)| Offer {
+            title: (*title).to_owned(),
+            kind: PRACTISE,
+            what: What::Do(Do::new(name, argument.clone())),
+        };
+        commands.iter().map(offer).collect()
     }
 
     /// Bugs in the lines asked for, or else in the function around them.

@@ -7,7 +7,7 @@ use super::state::{Home, Settings, repository};
 use super::types::{ExecuteCommandParams, LspAny};
 use super::virtual_documents::{self, Part};
 use super::work::{self, Wanted};
-use super::{uri, watch};
+use super::{practice, uri, watch};
 use crate::consistency::Minima;
 use crate::injector::Strategy;
 use crate::session::{
@@ -25,7 +25,7 @@ use tower_lsp::jsonrpc::{Error, ErrorCode, Result};
 pub(super) const PREFIX: &str = "ssrMcp.";
 
 /// Without their prefix.
-pub(super) const NAMES: [&str; 15] = [
+pub(super) const NAMES: [&str; 24] = [
     "inject",
     "solve",
     "show",
@@ -41,6 +41,15 @@ pub(super) const NAMES: [&str; 15] = [
     "jobs",
     "job",
     "cancel",
+    "practiceRun",
+    "practiceCheck",
+    "practiceHint",
+    "practiceShow",
+    "practiceGiveUp",
+    "practiceReveal",
+    "practiceRace",
+    "practices",
+    "ratings",
 ];
 
 /// A command as an action or a lens carries it.
@@ -59,22 +68,26 @@ impl Do {
 /// What any command may say; each reads what it needs.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-struct Argument {
+pub(super) struct Argument {
     /// The folder that is meant; that of `uri`, or the only one, where it is not said.
-    folder: Option<PathBuf>,
+    pub(super) folder: Option<PathBuf>,
     uri: Option<String>,
     /// `FILE` or `FILE:SYMBOL`.
-    target: Option<String>,
-    strategy: Option<String>,
-    artifact: Option<String>,
+    pub(super) target: Option<String>,
+    pub(super) strategy: Option<String>,
+    pub(super) artifact: Option<String>,
     artifacts: Option<Vec<String>>,
-    attempts: Option<usize>,
-    seed: Option<u64>,
+    pub(super) attempts: Option<usize>,
+    pub(super) seed: Option<u64>,
     part: Option<String>,
     file: Option<RelPath>,
     test: Option<String>,
     edit: Option<String>,
     job: Option<String>,
+    pub(super) practice: Option<String>,
+    pub(super) pick: Option<String>,
+    pub(super) another: bool,
+    pub(super) weakened: bool,
 }
 
 pub(super) async fn execute(
@@ -92,7 +105,8 @@ pub(super) async fn execute(
     // What the editor shows now is what is meant, whatever is typed while this is answered.
     let call = Call::new(shared, argument)?;
     let token = params.work_done_progress_params.work_done_token;
-    let wanted = |title: String, tool: &'static str| Wanted { title, tool, token };
+    let of = token.clone();
+    let wanted = |title: String, tool: &'static str| Wanted { title, tool, token: of };
     match name.as_str() {
         "inject" => call.inject(wanted).await,
         "solve" => call.solve(wanted).await,
@@ -114,22 +128,23 @@ pub(super) async fn execute(
             let id = call.job()?;
             call.answer(move |session, repository| session.cancel_job(repository, &id)).await
         }
-        _ => Err(refused("practice is not here yet".to_owned())),
+        other => practice::execute(&call, other, token).await,
     }
 }
 
 /// Jobs that are listed.
 const JOBS: u32 = 20;
 
-struct Call {
-    shared: Arc<Shared>,
-    argument: Argument,
-    folder: PathBuf,
-    repository: Repository,
+pub(super) struct Call {
+    pub(super) shared: Arc<Shared>,
+    pub(super) argument: Argument,
+    /// Of a practice tree, the repository that it was made of.
+    pub(super) folder: PathBuf,
+    pub(super) repository: Repository,
 }
 
 impl Call {
-    fn new(shared: &Arc<Shared>, argument: Argument) -> Result<Self> {
+    fn new(shared: &Arc<Shared>, mut argument: Argument) -> Result<Self> {
         let folder = {
             let state = shared.state();
             let of_uri = argument.uri.as_ref().and_then(|text| uri::path(&text.as_str().into()));
@@ -143,12 +158,19 @@ impl Call {
         let folder = folder.ok_or_else(|| {
             refused("which folder is meant is not said; give folder or uri".to_owned())
         })?;
+        let folder = match shared.session.practice_at(&folder) {
+            Some(place) => {
+                argument.practice.get_or_insert(place.practice);
+                place.root
+            }
+            None => folder,
+        };
         let repository = repository(&folder);
         Ok(Self { shared: Arc::clone(shared), argument, folder, repository })
     }
 
     /// With what is not saved; `without`: with that bug taken out of it.
-    fn on_screen(&self, without: Option<&str>) -> Repository {
+    pub(super) fn on_screen(&self, without: Option<&str>) -> Repository {
         let (documents, known) = {
             let state = self.shared.state();
             (state.documents_in(&self.folder), state.known(&self.folder))
@@ -168,7 +190,7 @@ impl Call {
     }
 
     /// A verb that answers in a moment, off the thread that serves messages.
-    async fn answer<A: serde::Serialize + Send + 'static>(
+    pub(super) async fn answer<A: serde::Serialize + Send + 'static>(
         &self,
         verb: impl FnOnce(
             &Arc<crate::session::Session>,
@@ -340,7 +362,7 @@ impl Call {
     }
 
     /// What was said, or the file that `uri` names.
-    fn target(&self) -> Option<String> {
+    pub(super) fn target(&self) -> Option<String> {
         self.argument.target.clone().or_else(|| Some(self.home()?.file.to_string()))
     }
 
@@ -354,7 +376,7 @@ impl Call {
         given.ok_or_else(|| refused("which job is meant is not said; give job".to_owned()))
     }
 
-    fn strategy(&self) -> Result<Strategy> {
+    pub(super) fn strategy(&self) -> Result<Strategy> {
         let Some(name) = &self.argument.strategy else { return Ok(Strategy::Mixed) };
         serde_json::from_value(json!(name)).map_err(|_| {
             refused(format!(

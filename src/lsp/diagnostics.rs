@@ -3,7 +3,7 @@
 
 use super::actions::short;
 use super::bugs::Mark;
-use super::document::{Document, lines};
+use super::document::{Document, lines, to_u32};
 use super::shared::Shared;
 use super::state::{Home, Known, Settings};
 use super::tests_of;
@@ -80,6 +80,7 @@ fn of(shared: &Shared, path: &Path, document: &Document) -> Vec<Diagnostic> {
     let readings = documents.values().filter_map(|document| document.reading.as_ref());
     let made: BTreeSet<String> = readings.flat_map(|reading| reading.marks.made()).collect();
     let mut found = broken(&home, document, &known, made.iter());
+    found.extend(practised(&home, document, &known));
     found.extend(unnoticed(document, &known, &state.settings));
     found
 }
@@ -108,6 +109,24 @@ fn broken<'a>(
         }
     }
     found
+}
+
+/// What is broken in a practice tree, at the tests that lack it.
+fn practised(home: &Home, document: &Document, known: &Known) -> Vec<Diagnostic> {
+    let round = known.practice.iter().filter(|round| round.state == "open");
+    let broken = round.flat_map(|round| &round.broken);
+    let here = broken.filter(|behaviour| behaviour.file == home.file.as_str());
+    let most = document.text.len_lines().saturating_sub(1);
+    here.map(|behaviour| {
+        let line = to_u32(most.min((behaviour.line as usize).saturating_sub(1)));
+        let message = format!("Self-play: {}", behaviour.text);
+        let data = json!({ "test": behaviour.test });
+        Diagnostic {
+            range: lines(line, line + 1),
+            ..diagnostic(DiagnosticSeverity::Information, "practice", message, data)
+        }
+    })
+    .collect()
 }
 
 fn unnoticed(document: &Document, known: &Known, settings: &Settings) -> Vec<Diagnostic> {

@@ -46,8 +46,11 @@ pub(super) async fn inlay_hints(
 /// `None` where nobody has tried it.
 fn said(known: &KnownBug) -> Option<String> {
     let bug = &known.bug;
-    (bug.attempts > 0)
-        .then(|| format!("bug {}: solved {} of {}", short(&bug.artifact), bug.solved, bug.attempts))
+    let mut said: Vec<String> = bug.rating.clone().into_iter().collect();
+    if bug.attempts > 0 {
+        said.push(format!("solved {} of {}", bug.solved, bug.attempts));
+    }
+    (!said.is_empty()).then(|| format!("bug {}: {}", short(&bug.artifact), said.join(", ")))
 }
 
 /// Beyond its last character, which the protocol takes for its end.

@@ -142,7 +142,14 @@ impl LanguageServer for Face {
         let item = params.text_document;
         let Some(path) = uri::path(&item.uri) else { return };
         let document = Document::new(item.uri, item.version, &item.text);
-        self.shared.state().documents.insert(path.clone(), document);
+        let practice = self.shared.session.practice_at(&path);
+        {
+            let mut state = self.shared.state();
+            if let Some(place) = practice {
+                state.practices.insert(place.tree.clone(), place);
+            }
+            state.documents.insert(path.clone(), document);
+        }
         self.shared.read([path]);
     }
 

@@ -3,7 +3,7 @@
 use super::document::Document;
 use super::profile::Profile;
 use crate::diff::Patch;
-use crate::session::{Bug, Repository, Stamp, UnnoticedLine};
+use crate::session::{Bug, PracticeAnswer, PracticePlace, Repository, Stamp, UnnoticedLine};
 use crate::tree::RelPath;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -20,6 +20,8 @@ pub(super) struct State {
     pub(super) documents: BTreeMap<PathBuf, Document>,
     /// By folder.
     pub(super) known: BTreeMap<PathBuf, Arc<Known>>,
+    /// Practice trees that documents lie in.
+    pub(super) practices: BTreeMap<PathBuf, PracticePlace>,
     /// Jobs that are waited for, by their id.
     pub(super) running: BTreeMap<String, Running>,
     /// `shutdown` was asked for.
@@ -41,6 +43,8 @@ pub(super) struct Known {
     pub(super) bugs: Vec<KnownBug>,
     /// Of the tree as it is; empty where they are not asked for.
     pub(super) unnoticed: Vec<KnownEdit>,
+    /// Of a practice tree: how its round stands.
+    pub(super) practice: Option<PracticeAnswer>,
 }
 
 #[derive(Debug)]
@@ -92,9 +96,12 @@ pub(super) struct Home {
 }
 
 impl State {
-    /// The innermost folder that holds the path; outside of all folders the directory around it that is under
+    /// The innermost folder that holds the path, a practice tree being one; outside of all folders the directory around it that is under
     /// version control, or its own.
     pub(super) fn folder_of(&self, path: &Path) -> Option<PathBuf> {
+        if let Some(tree) = self.practices.keys().find(|tree| path.starts_with(tree)) {
+            return Some(tree.clone());
+        }
         let inside = self.folders.iter().filter(|folder| path.starts_with(folder));
         if let Some(folder) = inside.max_by_key(|folder| folder.components().count()) {
             return Some(folder.clone());
@@ -140,8 +147,12 @@ impl Known {
         let bugs = self.bugs.iter().map(|KnownBug { bug, .. }| {
             (bug.artifact.clone(), [bug.attempts, bug.solved, bug.wrong])
         });
+        let round = self.practice.iter().map(|round| {
+            let over = usize::from(round.state != "open");
+            (round.practice.clone(), [round.hints.len(), over, round.broken.len()])
+        });
         let edits = self.unnoticed.iter().map(|known| (known.edit.edit.id.clone(), [0; 3]));
-        bugs.chain(edits).collect()
+        bugs.chain(edits).chain(round).collect()
     }
 
     pub(super) fn bug(&self, artifact: &str) -> Option<&KnownBug> {

@@ -28,7 +28,8 @@ pub(super) fn watch(shared: &Weak<Shared>) {
 
 /// Takes over what is new in the store of a folder. `anew`: also where nothing was written.
 pub(super) fn look(shared: &Arc<Shared>, folder: &Path, anew: bool) {
-    let repository = repository(folder);
+    let place = shared.state().practices.get(folder).cloned();
+    let repository = repository(place.as_ref().map_or(folder, |place| &place.root));
     let Ok(stamp) = shared.session.stamp(&repository) else { return };
     let unnoticed = {
         let state = shared.state();
@@ -37,7 +38,14 @@ pub(super) fn look(shared: &Arc<Shared>, folder: &Path, anew: bool) {
         }
         state.settings.unnoticed_hints
     };
-    let known = match known(&shared.session, folder, unnoticed) {
+    let known = match place {
+        Some(place) => shared
+            .session
+            .practice_show(&place.round())
+            .map(|round| Known { practice: Some(round), ..Known::default() }),
+        None => known(&shared.session, folder, unnoticed),
+    };
+    let known = match known {
         Ok(known) => Known { stamp, ..known },
         Err(error) => {
             tracing::debug!("{}: {error}", folder.display());

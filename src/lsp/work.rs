@@ -4,8 +4,10 @@ use super::commands::refused;
 use super::notices::JobEnded;
 use super::shared::Shared;
 use super::state::{Running, repository};
-use super::types::{LspAny, MessageType, ProgressToken, WorkDoneProgressCancelParams};
-use super::watch;
+use super::types::{
+    LspAny, MessageType, ProgressToken, ShowDocumentParams, WorkDoneProgressCancelParams,
+};
+use super::{uri, watch};
 use crate::sandbox::Cancel;
 use crate::session::{Error, Job, JobLine, JobRequest, Session, State, Work};
 use serde_json::{Value, json};
@@ -101,6 +103,7 @@ impl Follow {
         let looked = tokio::task::spawn_blocking(move || watch::look(&looking, &folder, true));
         looked.await.ok();
         shared.state().running.remove(&self.id);
+        show_tree(shared, &line);
         let (kind, text) = said(&line);
         if shows {
             self.progress(shared, json!({ "kind": "end", "message": text })).await;
@@ -178,6 +181,24 @@ pub(super) fn cancel(shared: &Arc<Shared>, params: WorkDoneProgressCancelParams)
     });
 }
 
+/// Opens a new practice tree where the bug is told, for clients that do not do so themselves.
+fn show_tree(shared: &Arc<Shared>, line: &std::result::Result<JobLine, Error>) {
+    let profile = shared.state().profile.clone();
+    let (true, false, Ok(line)) = (profile.shows_documents, profile.ours, line) else { return };
+    let Some(result) = line.result.as_ref().filter(|_| line.tool == "practice_start") else {
+        return;
+    };
+    let file = || {
+        let broken = result.pointer("/broken/0/file")?.as_str()?;
+        uri::of_path(&Path::new(result["tree"].as_str()?).join(broken))
+    };
+    let Some(uri) = file() else { return };
+    let params =
+        ShowDocumentParams { uri, external: None, take_focus: Some(true), selection: None };
+    let client = shared.client.clone();
+    shared.spawn(async move { drop(client.show_document(params).await) });
+}
+
 /// Tells the person something, whenever the client reads it.
 pub(super) fn tell(shared: &Arc<Shared>, text: String) {
     let client = shared.client.clone();
@@ -197,6 +218,10 @@ fn said(line: &std::result::Result<JobLine, Error>) -> (MessageType, String) {
         (State::Done, "unnoticed_edits") => (MessageType::Info, unnoticed(&result)),
         (State::Done, "run_tests") => (MessageType::Info, ran(&result)),
         (State::Done, "parse_last_log") => (MessageType::Info, parsed(&result)),
+        (State::Done, "practice_start") => (MessageType::Info, started(&result)),
+        (State::Done, "practice_run") => (MessageType::Info, practice_ran(&result)),
+        (State::Done, "practice_check") => (MessageType::Info, checked(&result)),
+        (State::Done, "practice_race") => (MessageType::Info, raced(&result)),
         (State::Done, tool) => (MessageType::Info, format!("{tool} is done")),
         (State::Cancelled, _) => (MessageType::Info, "cancelled".to_owned()),
         (State::Interrupted, _) => {
@@ -261,4 +286,41 @@ fn parsed(result: &Value) -> String {
     let outcomes = result.as_object().cloned().unwrap_or_default();
     let failed = outcomes.values().filter(|outcome| *outcome == "failed").count();
     format!("the log tells of {} tests, {failed} failed", outcomes.len())
+}
+
+fn started(result: &Value) -> String {
+    let tree = result["tree"].as_str().unwrap_or_default();
+    let broken = result["broken"].as_array().cloned().unwrap_or_default();
+    let first = broken.first().and_then(|broken| broken["text"].as_str()).unwrap_or_default();
+    format!("practise in {tree}: {first}")
+}
+
+fn practice_ran(result: &Value) -> String {
+    if let Some(problem) = result["problem"].as_str() {
+        return format!("the tests gave no verdict: {problem}");
+    }
+    let failing = result["failing"].as_array().cloned().unwrap_or_default();
+    match failing.first().and_then(Value::as_str) {
+        None => format!("{} tests passed", result["passed"]),
+        Some(first) => format!("{} fail, {first} first", failing.len()),
+    }
+}
+
+fn checked(result: &Value) -> String {
+    let reason = result["reason"].as_str().unwrap_or_default();
+    if result["solved"] == true {
+        let rating = result["rating"]["text"].as_str().unwrap_or_default();
+        format!("repaired; your rating is {rating}")
+    } else {
+        format!("not repaired: {reason}")
+    }
+}
+
+fn raced(result: &Value) -> String {
+    let attempts = result["attempts"].as_array().map_or(0, Vec::len);
+    if result["solved"] == true {
+        format!("the embedded solver repaired it, in {attempts} attempts")
+    } else {
+        format!("the embedded solver failed, in {attempts} attempts")
+    }
 }

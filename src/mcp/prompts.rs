@@ -1,7 +1,10 @@
 //! Prompts, which clients offer as commands.
 
+use crate::config::ToolGroup;
 use rmcp::model::{GetPromptResult, Prompt, PromptArgument, PromptMessage, Role};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+
+type Given = BTreeMap<String, String>;
 
 struct Known {
     name: &'static str,
@@ -9,7 +12,8 @@ struct Known {
     description: &'static str,
     /// Name, description, whether it must be given.
     arguments: &'static [(&'static str, &'static str, bool)],
-    text: fn(&BTreeMap<String, String>) -> String,
+    /// Of what is given, and the groups of tools that are offered.
+    text: fn(&Given, &BTreeSet<ToolGroup>) -> String,
 }
 
 const PROMPTS: [Known; 4] = [
@@ -21,7 +25,7 @@ const PROMPTS: [Known; 4] = [
             ("strategy", "direct, removal, history or mixed (default)", false),
             ("target", "FILE or FILE:SYMBOL that the bug is to be in", false),
         ],
-        text: |given| {
+        text: |given, _| {
             let call = with(given, &["strategy", "target"]);
             format!(
                 "Call inject_bug{call}, then job until it is done. Tell me the artifact's id, what the checks \
@@ -35,7 +39,7 @@ const PROMPTS: [Known; 4] = [
         title: "Self-play: solve a bug yourself",
         description: "Repair an injected bug from its reversed weakened test alone",
         arguments: &[("artifact", "The artifact's id, or the beginning of it", true)],
-        text: |given| {
+        text: |given, _| {
             let id = given.get("artifact").map_or("", String::as_str);
             format!(
                 "Call play_begin with role = solver and artifact_id = {id}. Its task is all you may know of the \
@@ -50,8 +54,11 @@ const PROMPTS: [Known; 4] = [
         title: "Self-play: practise debugging",
         description: "Give me a hidden bug of my own code to find, with hints when I ask",
         arguments: &[("target", "FILE or FILE:SYMBOL that the bug is to be in", false)],
-        text: |given| {
+        text: |given, offered| {
             let call = with(given, &["target"]);
+            if offered.contains(&ToolGroup::Practice) {
+                return practised(&call);
+            }
             format!(
                 "I want to practise debugging on my own code. Call inject_bug{call}, then job until it is done. \
                  Show me only which tests fail with the bug and the reversed weakening of its tests. Give \
@@ -65,7 +72,7 @@ const PROMPTS: [Known; 4] = [
         title: "Self-play: write the tests that are missing",
         description: "Look at edits that no test notices and write tests that do",
         arguments: &[("target", "FILE or FILE:SYMBOL to look at", false)],
-        text: |given| {
+        text: |given, _| {
             let call = with(given, &["target"]);
             format!(
                 "Call unnoticed_edits{call}, then job until it is done. For each edit that changes what a caller \
@@ -75,6 +82,18 @@ const PROMPTS: [Known; 4] = [
         },
     },
 ];
+
+fn practised(call: &str) -> String {
+    format!(
+        "I want to practise debugging on my own code. Call practice_start{call}, then job until it is done; if a \
+         round is open already, go on with it (practice_status). Tell me where the practice tree is and what is \
+         broken, in words; I edit the tree myself. Do not look for the bug: read neither the tree nor its \
+         difference to the repository. Run the tests with practice_run when I want to see them, call \
+         practice_check when I say that it is repaired, practice_hint only when I ask for a hint, and \
+         practice_reveal when it is solved, or with give_up when I give up. Then tell me what the bug was, who \
+         else tried it, and my rating with its deviation."
+    )
+}
 
 pub(super) fn list() -> Vec<Prompt> {
     let argument = |(name, description, required): &(&str, &str, bool)| {
@@ -88,7 +107,11 @@ pub(super) fn list() -> Vec<Prompt> {
 }
 
 /// The prompt with what is given filled in, or why there is none.
-pub(super) fn get(name: &str, given: &BTreeMap<String, String>) -> Result<GetPromptResult, String> {
+pub(super) fn get(
+    name: &str,
+    given: &Given,
+    offered: &BTreeSet<ToolGroup>,
+) -> Result<GetPromptResult, String> {
     let Some(known) = PROMPTS.iter().find(|known| known.name == name) else {
         return Err(format!("there is no prompt {name:?}; prompts/list names them"));
     };
@@ -97,12 +120,12 @@ pub(super) fn get(name: &str, given: &BTreeMap<String, String>) -> Result<GetPro
     if let Some((missing, description, _)) = missing {
         return Err(format!("the prompt {name} needs {missing}: {description}"));
     }
-    let message = PromptMessage::new_text(Role::User, (known.text)(given));
+    let message = PromptMessage::new_text(Role::User, (known.text)(given, offered));
     Ok(GetPromptResult::new(vec![message]).with_description(known.description))
 }
 
 /// The arguments of a call, in words.
-fn with(given: &BTreeMap<String, String>, names: &[&str]) -> String {
+fn with(given: &Given, names: &[&str]) -> String {
     let told: Vec<String> = names
         .iter()
         .filter_map(|name| given.get(*name).map(|value| format!("{name} = {value}")))
@@ -115,8 +138,18 @@ mod tests {
     use super::*;
 
     fn text(name: &str, given: &[(&str, &str)]) -> Result<String, String> {
+        offering(&[ToolGroup::Core], name, given)
+    }
+
+    fn offering(
+        groups: &[ToolGroup],
+        name: &str,
+        given: &[(&str, &str)],
+    ) -> Result<String, String> {
+        let groups = groups.iter().copied().collect();
         let given = given.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect();
-        get(name, &given).map(|prompt| serde_json::to_string(&prompt.messages).unwrap_or_default())
+        get(name, &given, &groups)
+            .map(|prompt| serde_json::to_string(&prompt.messages).unwrap_or_default())
     }
 
     #[test]
@@ -129,6 +162,15 @@ mod tests {
         assert!(
             text("solve", &[("artifact", "0123abcd")]).unwrap().contains("artifact_id = 0123abcd")
         );
+    }
+
+    #[test]
+    fn who_has_the_tools_of_practice_practises_with_them() {
+        let target = [("target", "a.py")];
+        assert!(text("practise", &target).unwrap().contains("inject_bug with target = a.py"));
+        let told = offering(&ToolGroup::ALL, "practise", &target).unwrap();
+        assert!(told.contains("practice_start with target = a.py, then job"), "{told}");
+        assert!(!told.contains("inject_bug"), "{told}");
     }
 
     #[test]

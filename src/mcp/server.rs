@@ -4,8 +4,9 @@ use super::call;
 use super::tool::Entry;
 use super::{
     apply, check_artifact, grade_patch, inject_bug, job, play_bash, play_begin, play_create,
-    play_edit, play_read, play_submit, prompts, replay_bug, resources, run_parser, score_reward,
-    solve, train_step, unnoticed_edits, workspace_status, wrong_book,
+    play_edit, play_read, play_submit, practice_check, practice_hint, practice_reveal,
+    practice_run, practice_start, practice_status, prompts, replay_bug, resources, run_parser,
+    score_reward, solve, train_step, unnoticed_edits, workspace_status, wrong_book,
 };
 use crate::config::ToolGroup;
 use crate::session::{Error, INSTRUCTIONS, Session};
@@ -69,6 +70,12 @@ impl Server {
             (
                 ToolGroup::Practice,
                 vec![
+                    practice_start::entry(),
+                    practice_status::entry(),
+                    practice_run::entry(),
+                    practice_check::entry(),
+                    practice_hint::entry(),
+                    practice_reveal::entry(),
                     wrong_book::entry(),
                     replay_bug::entry(),
                     unnoticed_edits::entry(),
@@ -207,7 +214,7 @@ impl ServerHandler for Server {
         let text = |value: Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         let given = request.arguments.unwrap_or_default();
         let given = given.into_iter().map(|(name, value)| (name, text(value))).collect();
-        let prompt = prompts::get(&request.name, &given);
+        let prompt = prompts::get(&request.name, &given, &self.session.config().tools);
         prompt.map(Into::into).map_err(|why| ErrorData::invalid_params(why, None))
     }
 

@@ -27,6 +27,15 @@ pub enum NoReport {
     Unreadable(String),
 }
 
+/// What a log holds for people: what was printed before the last report, without the mark that the script
+/// puts before it.
+pub fn printed(log: &[u8]) -> Vec<u8> {
+    let lines: Vec<&[u8]> = log.split(|byte| *byte == b'\n').collect();
+    let end = lines.iter().rposition(|line| *line == BEGIN).unwrap_or(lines.len());
+    let plain = |line: &&[u8]| line.strip_prefix(b"| ").unwrap_or(line).to_vec();
+    lines[..end].iter().map(plain).collect::<Vec<_>>().join(&b'\n')
+}
+
 /// Reads the outcomes of all tests from a log.
 pub(super) fn read(kind: ReportKind, log: &[u8]) -> Result<Verdicts, NoReport> {
     let block = block(log)?;
@@ -71,6 +80,13 @@ fn block(log: &[u8]) -> Result<Vec<&[u8]>, NoReport> {
 mod tests {
     use super::*;
     use crate::dice::mangled;
+
+    #[test]
+    fn people_are_shown_what_was_printed_and_not_the_report() {
+        let log = b"| one\n|two\n--- report begin ---\nx\n--- report end ---\n";
+        assert_eq!(printed(log), b"one\n|two");
+        assert_eq!(printed(b"| a\nb\n"), b"a\nb\n");
+    }
 
     /// Whatever a log holds, it is read or refused; and no id has two outcomes that go unsaid.
     fn check(kind: ReportKind, seeds: &[&[u8]], words: &[&[u8]]) {

@@ -2,7 +2,7 @@
 //! what became of it. Nothing is run, and the tree is not looked at.
 
 use super::record::{Record, now};
-use super::{Error, Repository, Session};
+use super::{Error, RatingLine, Repository, Session};
 use crate::verdict::TestId;
 use std::path::Path;
 use std::time::SystemTime;
@@ -24,6 +24,8 @@ pub struct Bug {
     pub solved: usize,
     /// Failed attempts that the wrong-book keeps and that are not solved.
     pub wrong: usize,
+    /// Its rating as a task for people, such as `1510 ± 180`, where it was played as one.
+    pub rating: Option<String>,
     /// Somebody is at repairing it: what it is must not be shown.
     pub hidden: bool,
     /// `bug_inject.diff`
@@ -57,6 +59,7 @@ impl Session {
             let Some(row) = record.store.artifact(&id).map_err(Error::harness)? else { continue };
             let attempts = record.store.attempts(&id).map_err(Error::harness)?;
             let solved = attempts.iter().filter(|attempt| attempt.solved);
+            let rating = record.store.rating(&id).map_err(Error::harness)?;
             let failing: Option<Failing> = serde_json::from_str(&row.report).ok();
             let unsolved = |entry: &&crate::store::Entry| entry.artifact == id && !entry.solved;
             bugs.push(Bug {
@@ -67,6 +70,7 @@ impl Session {
                 attempts: attempts.len(),
                 solved: solved.clone().count(),
                 wrong: entries.iter().filter(unsolved).count(),
+                rating: rating.map(|rating| RatingLine::from(&rating).text),
                 hidden: record.store.is_being_solved(&id, now()).map_err(Error::harness)?,
                 bug: row.bug_inject,
                 weakening: row.test_weaken,

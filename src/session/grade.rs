@@ -45,7 +45,8 @@ impl Session {
     }
 }
 
-fn code(reason: &Reason) -> &'static str {
+/// A reason as one word.
+pub(super) fn code(reason: &Reason) -> &'static str {
     match reason {
         Reason::Solved => "solved",
         Reason::NoPatch => "no_patch",

@@ -2,6 +2,7 @@
 
 use crate::episode::Progress;
 use crate::sandbox::Cancel;
+use std::sync::Arc;
 
 /// What a waiting person is told. Never needed to understand the answer.
 #[derive(Clone, Debug)]
@@ -54,7 +55,7 @@ impl std::fmt::Display for Event {
     }
 }
 
-type Listener = Box<dyn Fn(Event) + Send + Sync>;
+type Listener = Arc<dyn Fn(Event) + Send + Sync>;
 
 /// Ends when its cancel flag is set; never outlives the session that runs it.
 pub struct Job {
@@ -66,7 +67,18 @@ pub struct Job {
 
 impl Job {
     pub fn new(cancel: Cancel, listener: impl Fn(Event) + Send + Sync + 'static) -> Self {
-        Self { cancel, client: None, listener: Box::new(listener) }
+        Self { cancel, client: None, listener: Arc::new(listener) }
+    }
+
+    /// The same job for whom the bug must not be told.
+    pub(super) fn discreet(&self) -> Self {
+        let listener = Arc::clone(&self.listener);
+        let discreet = move |event| match event {
+            Event::Injected { .. } => listener(Event::Step("a bug to check".to_owned())),
+            event => listener(event),
+        };
+        let (cancel, client) = (self.cancel.clone(), self.client.clone());
+        Self { cancel, client, listener: Arc::new(discreet) }
     }
 
     pub(super) fn tell(&self, event: impl Into<Event>) {

@@ -1,6 +1,6 @@
 //! `state prune`: keeps what is kept of all repositories within a size, the oldest going first.
 
-use super::{Error, Session};
+use super::{Error, Session, practice};
 use crate::store::Store;
 use crate::workspace::{OldBase, Upkeep, disk_size, states};
 use std::fs;
@@ -14,13 +14,15 @@ pub struct PruneAnswer {
     pub before: u64,
     pub after: u64,
     pub budget: u64,
-    /// Whether that is within the budget. What is in use, the databases and what the wrong-book needs
-    /// stay.
+    /// Whether that is within the budget. What is in use, the databases, open rounds of practice and what the
+    /// wrong-book needs stay.
     pub within: bool,
     /// Frozen copies that were removed; the next start makes them anew.
     pub bases: usize,
     /// Caches; they fill again.
     pub caches: usize,
+    /// Practice trees of rounds that are over.
+    pub practice_trees: usize,
     /// Artifacts: their five parts are gone, that they were made is still known.
     pub artifacts: usize,
 }
@@ -29,6 +31,7 @@ pub struct PruneAnswer {
 enum Old {
     Base(OldBase),
     Cache(PathBuf),
+    PracticeTree(PathBuf),
     Artifact(String),
 }
 
@@ -62,6 +65,7 @@ impl Session {
             match old {
                 Old::Base(_) => answer.bases += 1,
                 Old::Cache(_) => answer.caches += 1,
+                Old::PracticeTree(_) => answer.practice_trees += 1,
                 Old::Artifact(_) => answer.artifacts += 1,
             }
             answer.after = match own {
@@ -92,8 +96,22 @@ impl Keeping {
     fn old(&self) -> Result<Vec<(SystemTime, Old)>, Error> {
         let state = &self.upkeep.state;
         let (bases, in_use) = self.upkeep.bases().map_err(Error::harness)?;
+        let rounds = match &self.store {
+            Some(store) => store.practices().map_err(Error::harness)?,
+            None => Vec::new(),
+        };
+        let (open, over): (Vec<_>, Vec<_>) =
+            rounds.into_iter().partition(|round| round.ended.is_none());
+        // A person comes back to an open round, whatever the repository looks like then.
+        let spare = bases.into_iter().filter(|base| !open.iter().any(|it| base.is_of(&it.base)));
         let mut old: Vec<(SystemTime, Old)> =
-            bases.into_iter().map(|base| (base.used, Old::Base(base))).collect();
+            spare.map(|base| (base.used, Old::Base(base))).collect();
+        for round in over {
+            let dir = state.join(practice::TREES).join(&round.id);
+            if dir.is_dir() {
+                old.push((since(round.ended.unwrap_or(0)), Old::PracticeTree(dir)));
+            }
+        }
         // Who uses a frozen copy may use a cache, and which one its name does not tell.
         if !in_use {
             let caches = fs::read_dir(state.join("caches")).into_iter().flatten().flatten();
@@ -104,8 +122,7 @@ impl Keeping {
         }
         if let Some(store) = &self.store {
             for (id, created) in store.spare_artifacts().map_err(Error::harness)? {
-                let since = Duration::from_secs(u64::try_from(created).unwrap_or(0));
-                old.push((UNIX_EPOCH + since, Old::Artifact(id)));
+                old.push((since(created), Old::Artifact(id)));
             }
         }
         Ok(old)
@@ -115,7 +132,7 @@ impl Keeping {
     fn own_size(&self, old: &Old) -> Option<u64> {
         match old {
             Old::Base(_) => None,
-            Old::Cache(dir) => Some(disk_size(dir)),
+            Old::Cache(dir) | Old::PracticeTree(dir) => Some(disk_size(dir)),
             Old::Artifact(id) => Some(disk_size(&self.upkeep.state.join("bugs").join(id))),
         }
     }
@@ -123,7 +140,7 @@ impl Keeping {
     fn remove(&self, old: &Old) -> Result<(), Error> {
         match old {
             Old::Base(base) => self.upkeep.remove_base(base).map_err(Error::harness),
-            Old::Cache(dir) => gone(fs::remove_dir_all(dir), dir),
+            Old::Cache(dir) | Old::PracticeTree(dir) => gone(fs::remove_dir_all(dir), dir),
             Old::Artifact(id) => {
                 // The row last: one that still has its parts is found again by the next prune.
                 let dir = self.upkeep.state.join("bugs").join(id);
@@ -135,6 +152,10 @@ impl Keeping {
             }
         }
     }
+}
+
+fn since(seconds: i64) -> SystemTime {
+    UNIX_EPOCH + Duration::from_secs(u64::try_from(seconds).unwrap_or(0))
 }
 
 fn gone(removed: io::Result<()>, path: &Path) -> Result<(), Error> {

@@ -102,16 +102,21 @@ impl Record {
         Ok((own, row))
     }
 
-    /// Keeps attempts that belong to no round, and what they change in the wrong-book.
+    /// Keeps attempts that belong to no round, and what they change in the wrong-book. `player`: who made
+    /// them; the embedded solver where `None`.
     pub(super) fn keep_attempts(
         &self,
         harness: &Harness,
         artifact: &Artifact,
         attempts: &[solver::Attempt],
+        player: Option<&str>,
     ) -> Result<(), Error> {
         let known = self.store.artifact(&artifact.id()).map_err(Error::harness)?;
         let bug_order = known.map_or(FIRST_ORDER, |row| row.bug_order);
-        let group = group(harness, artifact, bug_order, attempts)?;
+        let mut group = group(harness, artifact, bug_order, attempts)?;
+        for attempt in &mut group.attempts {
+            attempt.player = player.map(str::to_owned);
+        }
         self.store.record_group(&group).map_err(Error::harness)
     }
 
@@ -265,6 +270,7 @@ fn rows(attempts: &[solver::Attempt]) -> Result<Vec<store::Attempt>, Error> {
             patch: attempt.patch.clone().into_bytes(),
             runs: u32::try_from(attempt.runs).unwrap_or(u32::MAX),
             flags: serde_json::to_string(&attempt.flags).map_err(Error::harness)?,
+            player: None,
         })
     };
     attempts.iter().enumerate().map(row).collect()

@@ -79,7 +79,7 @@ impl Session {
         if job.cancel.is_cancelled() {
             return Err(Error::Cancelled);
         }
-        opened.record.keep_attempts(&opened.harness, &artifact, &attempts)?;
+        opened.record.keep_attempts(&opened.harness, &artifact, &attempts, None)?;
         let solved = attempts.iter().filter(|attempt| attempt.solved).count();
         Ok(SolveAnswer {
             solved: solved > 0,

@@ -202,7 +202,7 @@ impl Session {
         if job.cancel.is_cancelled() {
             return Err(Error::Cancelled);
         }
-        record.keep_attempts(harness, &artifact, &attempts)?;
+        record.keep_attempts(harness, &artifact, &attempts, None)?;
         let now = record.store.wrong_book_entry(&entry.id).map_err(Error::harness)?;
         let solved = attempts.iter().filter(|attempt| attempt.solved).count();
         Ok(Replayed {
@@ -270,7 +270,7 @@ fn unwritable(path: &Path, error: &io::Error) -> Error {
 }
 
 /// By id, or by a beginning of it that fits one entry only.
-fn named(entries: Vec<Entry>, id: &str) -> Result<Entry, Error> {
+pub(super) fn named(entries: Vec<Entry>, id: &str) -> Result<Entry, Error> {
     let id = id.to_ascii_lowercase();
     let mut fitting: Vec<Entry> =
         entries.into_iter().filter(|entry| !id.is_empty() && entry.id.starts_with(&id)).collect();

@@ -30,7 +30,7 @@ pub struct Artifact {
     pub parent: Option<String>,
 }
 
-const COLUMNS: &str = "id, bug_inject, test_weaken, test_script, test_parser, test_files, \
+pub(super) const COLUMNS: &str = "id, bug_inject, test_weaken, test_script, test_parser, test_files, \
     strategy, seed, base, tree_digest, created, valid, failed_check, report, bug_order, parent";
 
 impl Store {
@@ -126,7 +126,7 @@ pub(super) fn save(transaction: &Transaction<'_>, artifact: &Artifact) -> rusqli
     Ok(())
 }
 
-fn from_row(row: &Row<'_>) -> rusqlite::Result<Artifact> {
+pub(super) fn from_row(row: &Row<'_>) -> rusqlite::Result<Artifact> {
     Ok(Artifact {
         id: row.get(0)?,
         bug_inject: row.get(1)?,

@@ -16,8 +16,8 @@ const APPLICATION: i64 = 0x5353_524d;
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Each takes the schema from its index to the next. Never edited once released, only added to.
-pub(super) const MIGRATIONS: [&str; 6] =
-    [FIRST, WRONG_BOOK_AND_RUNS, EDITS, DIFFERENCES, JOBS, PLAYS];
+pub(super) const MIGRATIONS: [&str; 7] =
+    [FIRST, WRONG_BOOK_AND_RUNS, EDITS, DIFFERENCES, JOBS, PLAYS, PRACTICE];
 
 const FIRST: &str = "
     CREATE TABLE artifacts (
@@ -210,6 +210,67 @@ const PLAYS: &str = "
         millis INTEGER NOT NULL
     ) STRICT;
     CREATE INDEX play_turns_by_play ON play_turns (play);
+";
+
+/// Attempts without a player are the embedded solver's.
+const PRACTICE: &str = "
+    ALTER TABLE attempts ADD COLUMN player TEXT;
+    CREATE TABLE practices (
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        id TEXT NOT NULL UNIQUE,
+        artifact TEXT NOT NULL,
+        base TEXT NOT NULL,
+        settings TEXT NOT NULL,
+        shown TEXT NOT NULL,
+        clues TEXT NOT NULL,
+        families TEXT NOT NULL,
+        begun INTEGER NOT NULL,
+        ended INTEGER,
+        state TEXT NOT NULL,
+        hints INTEGER NOT NULL,
+        checks INTEGER NOT NULL,
+        score REAL,
+        rated INTEGER NOT NULL
+    ) STRICT;
+    CREATE INDEX practices_by_artifact ON practices (artifact);
+    CREATE TABLE practice_signs (
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        practice TEXT NOT NULL,
+        at INTEGER NOT NULL,
+        kind TEXT NOT NULL,
+        UNIQUE (practice, at, kind)
+    ) STRICT;
+    CREATE TABLE practice_games (
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        practice TEXT,
+        player TEXT NOT NULL,
+        artifact TEXT NOT NULL,
+        families TEXT NOT NULL,
+        at INTEGER NOT NULL,
+        solved INTEGER NOT NULL,
+        score REAL NOT NULL,
+        hints INTEGER NOT NULL,
+        seconds INTEGER NOT NULL,
+        rated INTEGER NOT NULL,
+        rating REAL NOT NULL,
+        deviation REAL NOT NULL,
+        bug_rating REAL NOT NULL,
+        bug_deviation REAL NOT NULL
+    ) STRICT;
+    CREATE INDEX practice_games_by_artifact ON practice_games (artifact);
+    CREATE TABLE practice_ratings (
+        name TEXT PRIMARY KEY,
+        rating REAL NOT NULL,
+        deviation REAL NOT NULL,
+        volatility REAL NOT NULL,
+        games INTEGER NOT NULL,
+        at INTEGER NOT NULL
+    ) STRICT;
+    CREATE TABLE practice_cards (
+        family TEXT PRIMARY KEY,
+        level INTEGER NOT NULL,
+        due INTEGER NOT NULL
+    ) STRICT;
 ";
 
 /// Opens or makes the database; the second value is where a damaged one was moved.

@@ -86,10 +86,11 @@ const COLUMNS: &str = "id, role, player, base, artifact, settings, task, begun, 
     turns, state, reward, outcome, shell";
 
 impl Store {
-    /// Whether somebody is at repairing this bug, at this time.
+    /// Whether somebody is at repairing this bug, at this time: in a play, or in a round of practice.
     pub fn is_being_solved(&self, artifact: &str, now: i64) -> Result<bool, Error> {
         let sql = "SELECT 1 FROM plays \
-            WHERE artifact = ? AND role = 'solver' AND state = 'open' AND expires > ?";
+            WHERE artifact = ?1 AND role = 'solver' AND state = 'open' AND expires > ?2 \
+            UNION ALL SELECT 1 FROM practices WHERE artifact = ?1 AND state = 'open'";
         self.read(|connection| connection.prepare_cached(sql)?.exists(params![artifact, now]))
     }
 

@@ -67,6 +67,8 @@ pub struct Attempt {
     pub runs: u32,
     /// JSON.
     pub flags: String,
+    /// Who made it; `None`: the embedded solver.
+    pub player: Option<String>,
 }
 
 /// How much is in the store.
@@ -111,8 +113,8 @@ impl Store {
 
     /// Every attempt on an artifact, oldest first.
     pub fn attempts(&self, artifact: &str) -> Result<Vec<Attempt>, Error> {
-        let sql = "SELECT number, solved, reason, patch, runs, flags FROM attempts WHERE artifact \
-            = ? ORDER BY id";
+        let sql = "SELECT number, solved, reason, patch, runs, flags, player FROM attempts \
+            WHERE artifact = ? ORDER BY id";
         self.read(|connection| {
             connection.prepare_cached(sql)?.query_map([artifact], attempt)?.collect()
         })
@@ -188,8 +190,8 @@ pub(super) fn insert_attempts(
     round: Option<i64>,
     attempts: &[Attempt],
 ) -> rusqlite::Result<()> {
-    let sql = "INSERT INTO attempts (artifact, round, number, solved, reason, patch, runs, flags) \
-               VALUES (?, ?, ?, ?, ?, ?, ?, ?)";
+    let sql = "INSERT INTO attempts (artifact, round, number, solved, reason, patch, runs, flags, \
+        player) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)";
     let mut insert = transaction.prepare_cached(sql)?;
     for attempt in attempts {
         insert.execute(params![
@@ -201,6 +203,7 @@ pub(super) fn insert_attempts(
             attempt.patch,
             attempt.runs,
             attempt.flags,
+            attempt.player,
         ])?;
     }
     Ok(())
@@ -238,5 +241,6 @@ fn attempt(row: &Row<'_>) -> rusqlite::Result<Attempt> {
         patch: row.get(3)?,
         runs: row.get(4)?,
         flags: row.get(5)?,
+        player: row.get(6)?,
     })
 }

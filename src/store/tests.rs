@@ -2,8 +2,9 @@
 
 use super::open::MIGRATIONS;
 use super::{
-    Artifact, Attempt, Counts, Difference, Entry, Error, Failure, Group, Play, PlayEnd, PlayFile,
-    PlayState, Played, Round, Run, RunState, Store, TriedEdit, Turn,
+    Artifact, Attempt, Conclusion, Counts, Difference, Entry, Error, Failure, Group, Play, PlayEnd,
+    PlayFile, PlayState, Played, Practice, PracticeState, Round, Run, RunState, Standing, Store,
+    StoredCard, StoredGame, StoredRating, TriedEdit, Turn,
 };
 use rusqlite::Connection;
 use std::fs;
@@ -62,6 +63,7 @@ fn attempt(number: u32, solved: bool) -> Attempt {
         patch: b"\xff".to_vec(),
         runs: 3,
         flags: "[]".to_owned(),
+        player: None,
     }
 }
 
@@ -580,4 +582,100 @@ fn plays_expire_at_their_time_and_finished_ones_stay() {
     let state = |id: &str| store.play(id).unwrap().unwrap().state;
     let states = ["a", "b", "c"].map(state);
     assert_eq!(states, [PlayState::Expired, PlayState::Open, PlayState::Finished]);
+}
+
+fn practice(id: &str) -> Practice {
+    Practice {
+        id: id.to_owned(),
+        artifact: "bug".to_owned(),
+        base: "base".to_owned(),
+        settings: "{}".to_owned(),
+        shown: "{}".to_owned(),
+        clues: "{}".to_owned(),
+        families: "[\"f\"]".to_owned(),
+        begun: 10,
+        ended: None,
+        state: PracticeState::Open,
+        hints: 0,
+        checks: 0,
+        score: None,
+        rated: false,
+    }
+}
+
+/// A game that leaves both ratings one higher than they were, and a card.
+fn conclusion(standing: &Standing) -> Conclusion {
+    let higher = |known: Option<StoredRating>| {
+        let rating = known.map_or(1500.0, |known| known.rating) + 1.0;
+        StoredRating { rating, deviation: 100.0, volatility: 0.06, games: 1, at: 20 }
+    };
+    let game = StoredGame {
+        practice: None,
+        player: "person".to_owned(),
+        artifact: "bug".to_owned(),
+        families: "[\"f\"]".to_owned(),
+        at: 20,
+        solved: true,
+        score: 0.5,
+        hints: 1,
+        seconds: 7,
+        rated: !standing.again,
+        rating: 1.0,
+        deviation: 2.0,
+        bug_rating: 3.0,
+        bug_deviation: 4.0,
+    };
+    let card = StoredCard { family: "f".to_owned(), level: 1, due: 30 };
+    let ratings = Some([higher(standing.player), higher(standing.bug)]);
+    Conclusion { game, ratings, cards: vec![("f".to_owned(), Some(card))] }
+}
+
+#[test]
+fn a_round_of_practice_ends_once_and_its_game_counts_once() {
+    let (_dir, store) = store();
+    assert!(store.begin_practice(&practice("a"), true).unwrap());
+    assert!(!store.begin_practice(&practice("b"), true).unwrap());
+    assert!(store.begin_practice(&practice("b"), false).unwrap());
+    let ids: Vec<String> = store.practices().unwrap().into_iter().map(|row| row.id).collect();
+    assert_eq!(ids, ["b", "a"]);
+    assert!(store.is_being_solved("bug", 0).unwrap());
+    // Two processes that saw no hint used: one of them takes it.
+    assert!(store.use_hint("a", 0, 11).unwrap());
+    assert!(!store.use_hint("a", 0, 11).unwrap());
+    store.record_check("a", 12).unwrap();
+    let end = |id| {
+        store.finish_practice(id, PracticeState::Solved, ("person", "bug"), conclusion).unwrap()
+    };
+    let ended = end("a").unwrap();
+    assert!(ended.game.rated && end("a").is_none());
+    assert!(!store.use_hint("a", 1, 13).unwrap(), "a hint of a round that is over");
+    let over = store.practices().unwrap().into_iter().find(|row| row.id == "a").unwrap();
+    assert_eq!((over.state, over.ended, over.score), (PracticeState::Solved, Some(20), Some(0.5)));
+    assert_eq!((over.hints, over.checks, over.rated), (1, 1, true));
+    let signs = store.signs_of_practice("a").unwrap();
+    let kinds: Vec<&str> = signs.iter().map(|sign| sign.kind.as_str()).collect();
+    assert_eq!(kinds, ["begin", "hint", "check", "end"]);
+
+    // The second game is concluded from what the first one left.
+    assert!(!end("b").unwrap().game.rated);
+    let rating = |name| store.rating(name).unwrap().unwrap().rating;
+    assert_eq!((rating("person"), rating("bug")), (1502.0, 1502.0));
+    assert!(store.rating("nobody").unwrap().is_none());
+    assert_eq!(store.games().unwrap().len(), 2);
+    assert_eq!(store.cards().unwrap(), [StoredCard { family: "f".to_owned(), level: 1, due: 30 }]);
+    assert!(!store.is_being_solved("bug", 0).unwrap());
+}
+
+#[test]
+fn only_the_embedded_solver_s_attempts_tell_its_solve_rate() {
+    let (_dir, store) = store();
+    store.save_artifact(&artifact("a")).unwrap();
+    let mut of_person = group("a", &[None]);
+    of_person.attempts[0].player = Some("person".to_owned());
+    store.record_group(&of_person).unwrap();
+    store.record_group(&group("a", &[None, Some("tree"), Some("other")])).unwrap();
+    assert_eq!(store.embedded_attempts("a").unwrap(), (3, 1));
+    assert_eq!(store.embedded_attempts("b").unwrap(), (0, 0));
+    assert_eq!(store.valid_artifacts("base", 9).unwrap().len(), 1);
+    assert!(store.valid_artifacts("another", 9).unwrap().is_empty());
 }

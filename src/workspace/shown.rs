@@ -45,7 +45,8 @@ pub(super) fn show(
     Ok(Base::new(id, &home, workspace.root.clone(), report, listing, in_use))
 }
 
-fn listing(base: &Listing, changes: &Changes) -> Listing {
+/// What stands at every path of it.
+pub(super) fn listing(base: &Listing, changes: &Changes) -> Listing {
     let mut all = base.clone();
     for (path, file) in changes.iter() {
         let raw = path.as_str().as_bytes().to_vec();
@@ -79,7 +80,8 @@ fn remove_empty(all: &mut Listing, path: &RelPath) {
     }
 }
 
-fn tree(
+/// Fills a directory with it.
+pub(super) fn tree(
     tree: &Path,
     base: &Base,
     changes: &Changes,

@@ -1,13 +1,14 @@
 //! The state directory of one workspace: its name, its version, its lock, whole-file writes.
 
 use super::error::Error;
-use super::listing::escape;
+use super::listing::{escape, unescape};
 use crate::tree::hex;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, Write};
-use std::os::unix::ffi::OsStrExt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
@@ -58,6 +59,12 @@ fn check_card(state: &Path, root: &Path) -> Result<(), Error> {
     let _held = lock(state)?;
     let text = serde_json::to_vec_pretty(&wanted).expect("a card of a number and text is JSON");
     write_whole(&path, &text).map_err(|error| Error::state(&path, error))
+}
+
+/// The root of the workspace that a state directory is of, as its card says.
+pub(super) fn root_of(state: &Path) -> Option<PathBuf> {
+    let card: Card = serde_json::from_slice(&fs::read(state.join("workspace.json")).ok()?).ok()?;
+    Some(PathBuf::from(OsString::from_vec(unescape(&card.root))))
 }
 
 /// `path` with links resolved as far as it exists, without making anything.

@@ -24,6 +24,14 @@ pub struct OldBase {
     pub used: SystemTime,
 }
 
+impl OldBase {
+    /// Whether it is a copy of the base with this id, for whatever owner.
+    pub fn is_of(&self, base: &str) -> bool {
+        let name = self.home.file_name().unwrap_or_default().to_string_lossy();
+        name.split('-').next() == Some(base)
+    }
+}
+
 impl Upkeep {
     pub fn of(state: &Path) -> Result<Self, Error> {
         Ok(Self { state: state.to_path_buf(), _held: lock(state)? })

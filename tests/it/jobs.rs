@@ -274,8 +274,20 @@ fn a_server_offers_the_groups_of_tools_that_it_is_asked_for() {
         let tools = listed["result"]["tools"].as_array().unwrap();
         tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
     };
-    assert_eq!(names(&["mcp"]).len(), 19);
-    let practice = ["wrong_book", "replay_bug", "unnoticed_edits", "apply", "job"];
+    assert_eq!(names(&["mcp"]).len(), 25);
+    let practice = [
+        "practice_start",
+        "practice_status",
+        "practice_run",
+        "practice_check",
+        "practice_hint",
+        "practice_reveal",
+        "wrong_book",
+        "replay_bug",
+        "unnoticed_edits",
+        "apply",
+        "job",
+    ];
     assert_eq!(names(&["mcp", "--tools", "practice"]), practice);
     let both = names(&["mcp", "--tools", "core,play"]);
     assert!(both.len() == 15 && !both.iter().any(|name| name == "apply"), "{both:?}");

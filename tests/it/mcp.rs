@@ -164,7 +164,7 @@ fn every_schema_is_one_that_every_client_takes() {
     let home = Home::new();
     let listed = Client::ready(&home).call("tools/list", &json!({}));
     let tools = listed["result"]["tools"].as_array().unwrap();
-    assert_eq!(tools.len(), 19);
+    assert_eq!(tools.len(), 25);
     for tool in tools {
         let name = tool["name"].as_str().unwrap();
         assert!(name.bytes().all(|b| b.is_ascii_lowercase() || b == b'_'), "{name}");

@@ -414,21 +414,18 @@ fn what_editors_append_is_taken() {
 }
 
 #[test]
-fn an_editor_is_told_in_its_own_protocol_that_lsp_is_not_spoken_yet() {
+fn an_editor_is_answered_in_its_own_protocol_unless_it_is_said_to_be_mcp() {
     let home = Home::new();
     let hello = json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize",
-                        "params": { "processId": 1, "rootUri": null, "capabilities": {} } });
+                        "params": { "processId": null, "rootUri": null, "capabilities": {} } });
     let exit = json!({ "jsonrpc": "2.0", "method": "exit" });
     let shutdown = json!({ "jsonrpc": "2.0", "id": 1, "method": "shutdown" });
     let input = format!("{}{}{}", headed(&hello), headed(&shutdown), headed(&exit));
     for command in [&["--stdio"][..], &[]] {
         let (output, said, code) = talk(&home, command, input.as_bytes());
-        assert_eq!((said.as_str(), code), ("", Some(1)));
-        let (first, second) = output[1..].split_once("Content-Length: ").unwrap();
-        assert!(first.contains("not yet LSP") && first.contains("\"code\":-32803"), "{output}");
-        assert!(second.ends_with("{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":null}"), "{output}");
+        assert_eq!((said.as_str(), code), ("", Some(0)));
+        assert!(output.contains("codeActionProvider"), "{output}");
     }
-    // Said to be MCP, it is answered as MCP.
     let (output, _, code) = talk(&home, &["mcp"], headed(&hello).as_bytes());
     assert!(output.contains("\"code\":-32602") && code == Some(0), "{output}");
 }

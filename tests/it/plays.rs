@@ -25,8 +25,8 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
 /// A copy of `well_tested` as the repository, and sessions on it.
-struct Shop {
-    home: Home,
+pub(crate) struct Shop {
+    pub(crate) home: Home,
 }
 
 const PRICE: &str = "shop/price.py";
@@ -37,19 +37,19 @@ const WEAKENING: (&str, &str) = ("        self.assertEqual(price.with_tax(10, 5)
 const FIX: (&str, &str) = (BUG.1, BUG.0);
 
 impl Shop {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let home = Home::new();
         let tree = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/trees/well_tested");
         copy(&tree, &home.root().join("repo"));
         Self { home }
     }
 
-    fn repo(&self) -> PathBuf {
+    pub(crate) fn repo(&self) -> PathBuf {
         self.home.root().join("repo")
     }
 
     /// As a server that was just started in the repository has it.
-    fn session(&self) -> Session {
+    pub(crate) fn session(&self) -> Session {
         let text = |path: PathBuf| path.display().to_string();
         let (home, path) = (text(self.home.root().join("home")), std::env::var("PATH").unwrap());
         let environment = Environment::of(self.repo(), [("HOME", &*home), ("PATH", &*path)]);
@@ -59,13 +59,13 @@ impl Shop {
     }
 
     /// The database of the repository.
-    fn store(&self) -> Store {
+    pub(crate) fn store(&self) -> Store {
         let root = self.home.root().join("home/.local/state/ssr-mcp");
         let workspace = ssr_mcp::workspace::Workspace::open(&self.repo(), &root).unwrap();
         Store::open(&workspace.state).unwrap()
     }
 
-    fn artifact(&self) -> Artifact {
+    pub(crate) fn artifact(&self) -> Artifact {
         let mut base = Changes::new();
         for path in [PRICE, "shop/stock.py", "shop/__init__.py", TESTS, "tests/test_stock.py"] {
             base.write(rel(path), File::plain(std::fs::read(self.repo().join(path)).unwrap()));

@@ -32,6 +32,7 @@ fn attempts_of(count: usize) -> Vec<Attempt> {
         patch: vec![0xff; 2000],
         runs: 1,
         flags: "[]".to_owned(),
+        player: None,
     };
     (0u32..).map(attempt).take(count).collect()
 }

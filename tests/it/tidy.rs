@@ -19,6 +19,7 @@ const FLOORS: [&[&str]; 6] = [
         "solver",
         "wrong_book",
         "unnoticed",
+        "practice",
         "episode",
     ],
     &["config", "setup", "session", "wire"],
@@ -26,11 +27,12 @@ const FLOORS: [&[&str]; 6] = [
 ];
 
 /// What only some files may name: a path's start, the name after it (`*`: any), the modules that may.
-const HOMES: [(&str, &[&str], &[&str]); 10] = [
+const HOMES: [(&str, &[&str], &[&str]); 11] = [
     ("tree_sitter", &["*"], &["syntax"]),
     ("rusqlite::", &["*"], &["store"]),
     ("rmcp::", &["*"], &["mcp"]),
     ("git2::", &["*"], &["workspace"]),
+    ("skillratings::", &["*"], &["practice"]),
     ("process::", &["Command"], &["sandbox"]),
     ("Command::", &["new"], &["sandbox"]),
     ("env::", &["var", "var_os", "vars", "vars_os", "set_var", "remove_var"], &["config", "main"]),

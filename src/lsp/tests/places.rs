@@ -93,6 +93,7 @@ fn known() -> Known {
         attempts: 0,
         solved: 0,
         wrong: 0,
+        rating: None,
         hidden: false,
         bug: patch.to_bytes(),
         weakening: Vec::new(),

@@ -24,6 +24,8 @@ use std::time::Instant;
 
 /// Files that are no part of a submission and are named.
 const LEFT_OUT: usize = 50;
+/// The player of a play that nobody named.
+const NAMELESS: &str = "an agent";
 
 #[derive(Clone, Debug)]
 pub struct PlaySubmitRequest {
@@ -96,7 +98,10 @@ impl Session {
         };
         let opened = seat.open(self, job)?;
         let judged = match seat.settings.artifact()? {
-            Some(artifact) => solved(&opened, &artifact, request, &now, job)?,
+            Some(artifact) => {
+                let player = seat.row.player.as_deref().unwrap_or(NAMELESS);
+                solved(&opened, &artifact, player, request, &now, job)?
+            }
             None => self.injected(&opened, &seat, request, &now, job)?,
         };
         if job.cancel.is_cancelled() {
@@ -222,7 +227,7 @@ impl Session {
         if job.cancel.is_cancelled() {
             return Err(Error::Cancelled);
         }
-        opened.record.keep_attempts(&opened.harness, artifact, &attempts)?;
+        opened.record.keep_attempts(&opened.harness, artifact, &attempts, None)?;
         let solved = attempts.iter().filter(|attempt| attempt.solved).count();
         let rate = ratio(solved, attempts.len().max(1));
         answer.reward = Some(Scheme::default().injector(Some(rate)).map_err(Error::harness)?);
@@ -253,6 +258,7 @@ fn refuse_misfits(request: &PlaySubmitRequest, role: &str) -> Result<(), Error> 
 fn solved(
     opened: &Opened,
     artifact: &Artifact,
+    player: &str,
     request: &PlaySubmitRequest,
     now: &Changes,
     job: &Job,
@@ -277,7 +283,8 @@ fn solved(
         reason: grade.reason,
         flags: grade.flags,
     };
-    opened.record.keep_attempts(&opened.harness, artifact, std::slice::from_ref(&attempt))?;
+    let made = std::slice::from_ref(&attempt);
+    opened.record.keep_attempts(&opened.harness, artifact, made, Some(player))?;
     Ok(PlaySubmitAnswer {
         reward: Some(attempt.reward),
         reason: attempt.reason.to_string(),

@@ -1,0 +1,5 @@
+//! The rules of practice, held against worked examples.
+
+mod clues;
+mod ratings;
+mod rounds;
