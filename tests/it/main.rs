@@ -21,6 +21,7 @@ mod cli;
 mod conditions;
 mod consistency;
 mod diff_git;
+mod editors_vscode;
 mod fetch;
 mod grading;
 mod grammars;
