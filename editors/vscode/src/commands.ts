@@ -1,7 +1,7 @@
 // What a person calls from the palette and the views. Every one asks the server for a command of its own.
 
 import * as vscode from 'vscode';
-import { type Bug, type Bugs, type PracticeHint, type PracticeReveal, type Rewards, short, type Trained } from './answers';
+import { type Bug, type Bugs, type Rewards, short, type Trained } from './answers';
 import { NoBinary } from './binary';
 import { answerUri, type Answers } from './documents';
 import type { Folders } from './folders';
@@ -48,8 +48,6 @@ export class Commands {
       practiceMenu: () => practice.menu(),
       openBehaviour: (tree: string, place) => openBehaviour(tree, place),
       chooseBug: (bugs: Bugs) => this.chooseBug(bugs),
-      showAnswer: (command: string, _argument: unknown, answer) =>
-        command === 'practiceHint' ? practice.showHint(answer as PracticeHint) : practice.showReveal(answer as PracticeReveal),
       cancelJob: (called) => this.cancelJob(called),
       refresh: () => this.folders.refresh(),
       restart: () => this.server.restart(),

@@ -8,13 +8,13 @@ import { Answers, SCHEME } from './documents';
 import { Folders } from './folders';
 import { provideMcp } from './mcp';
 import { takeOver } from './practice_tree';
-import { Server } from './server';
+import { isOfOurs, Server } from './server';
 import { Shown } from './shown';
 import { StatusBar } from './status_bar';
 import { Testing } from './testing';
 import { bugNodes, wrongBookNodes } from './views/bugs';
 import { jobNodes } from './views/jobs';
-import { type Node, Nodes, perFolder } from './views/nodes';
+import { Nodes, perFolder } from './views/nodes';
 import { practiceNodes } from './views/practice';
 import { RatingsView } from './views/ratings';
 
@@ -40,13 +40,19 @@ export async function activate(context: vscode.ExtensionContext): Promise<Export
     status.refresh();
     await folders.refresh();
   };
+  let lines = new Map<string, JobLine[]>();
+  const showJobs = (): void => trees.jobs.show(perFolder(folders.known, ({ folder }) => jobNodes(folder, lines.get(folder) ?? [], server.running)));
+  const readJobs = async (): Promise<void> => {
+    lines = await jobs(server, folders);
+    showJobs();
+  };
   const show = async (): Promise<void> => {
     trees.practice.show(perFolder(folders.known, practiceNodes));
     trees.bugs.show(perFolder(folders.known, bugNodes));
     trees.wrongBook.show(perFolder(folders.known, wrongBookNodes));
     status.refresh();
     testing.refresh();
-    await Promise.all([mark(folders), ratings.refresh(), jobs(server, folders).then((nodes) => trees.jobs.show(nodes))]);
+    await Promise.all([mark(folders), ratings.refresh(), readJobs()]);
   };
 
   context.subscriptions.push(
@@ -56,7 +62,8 @@ export async function activate(context: vscode.ExtensionContext): Promise<Export
     new Commands(server, folders, answers, context).register(),
     provideMcp(context),
     server.onChanged(() => void refresh()),
-    server.onAsked(({ command, argument, answer }) => void shown.asked(command, argument, answer)),
+    server.onAsked(({ command, answer }) => void shown.asked(command, answer)),
+    server.onProgress(showJobs),
     server.onJobEnded((line) => {
       if (!server.isQuiet(line.job)) void shown.ended(line);
     }),
@@ -71,17 +78,25 @@ export async function activate(context: vscode.ExtensionContext): Promise<Export
         void vscode.commands.executeCommand('ssrMcp.ui.restart');
       }
     }),
-    vscode.workspace.onDidGrantWorkspaceTrust(() => void begin(context, server)),
+    vscode.workspace.onDidGrantWorkspaceTrust(() => void begin(server)),
+    // Nothing is started before there is something to show.
+    vscode.workspace.onDidOpenTextDocument((document) => {
+      if (isOfOurs(document)) void begin(server);
+    }),
+    ...views.map((view) => view.onDidChangeVisibility(({ visible }) => visible && void begin(server))),
+    testing.onShown(() => void begin(server)),
+    ratings.onShown(() => void begin(server)),
   );
-  await begin(context, server);
+  const wanted = vscode.workspace.textDocuments.some(isOfOurs) || views.some(({ visible }) => visible);
+  if ((await takeOver(context)) || wanted) await begin(server);
   return { server, folders };
 }
 
-async function begin(context: vscode.ExtensionContext, server: Server): Promise<void> {
-  if (!vscode.workspace.isTrusted) return;
+/** Starts the server, once; a person is told once why it does not start. */
+async function begin(server: Server): Promise<void> {
+  if (!vscode.workspace.isTrusted || server.problem) return;
   try {
     await server.started();
-    await takeOver(context);
   } catch (error) {
     // Not waited for: the person may answer whenever they like.
     void complain(error instanceof NoBinary ? error.message : `the server did not start: ${String(error)}`);
@@ -95,13 +110,9 @@ async function mark(folders: Folders): Promise<void> {
   await vscode.commands.executeCommand('setContext', 'ssrMcp.practiceOpen', folders.rounds().length > 0);
 }
 
-async function jobs(server: Server, folders: Folders): Promise<Node[]> {
-  const all = await Promise.all(
-    folders.known.filter(({ problem }) => !problem).map(async (known) => {
-      const lines = await server.ask<JobLine[]>('jobs', { folder: known.folder }).catch(() => []);
-      return [known.folder, jobNodes(known.folder, lines)] as const;
-    }),
-  );
-  const found = new Map(all);
-  return perFolder(folders.known, ({ folder }) => found.get(folder) ?? []);
+/** The jobs of each repository. */
+async function jobs(server: Server, folders: Folders): Promise<Map<string, JobLine[]>> {
+  const readable = folders.known.filter(({ problem }) => !problem);
+  const ask = ({ folder }: { folder: string }) => server.ask<JobLine[]>('jobs', { folder }).catch(() => []);
+  return new Map(await Promise.all(readable.map(async (known) => [known.folder, await ask(known)] as const)));
 }

@@ -4,7 +4,7 @@ import * as vscode from 'vscode';
 import type { Practice, PracticeHint, PracticeReveal } from './answers';
 import { answerUri, type Answers, revealText } from './documents';
 import type { Folders } from './folders';
-import { openBehaviour, openTree } from './practice_tree';
+import { openBehaviour, openTree, saveIn } from './practice_tree';
 import type { Server } from './server';
 import type { Subject } from './views/nodes';
 
@@ -54,7 +54,8 @@ export class PracticeCommands {
   async begin(command: 'practiceRun' | 'practiceCheck' | 'practiceRace', called?: Called): Promise<void> {
     const chosen = await this.round(called, command === 'practiceRace');
     if (!chosen) return;
-    await vscode.workspace.saveAll(false);
+    const round = this.folders.rounds().find(({ round }) => round.practice === chosen.practice)?.round;
+    if (round) await saveIn(round.tree);
     await this.server.ask(command, { ...chosen });
   }
 
@@ -64,7 +65,7 @@ export class PracticeCommands {
     await this.showHint(await this.server.ask<PracticeHint>('practiceHint', { ...chosen }));
   }
 
-  async showHint({ practice, hint, hints_left, best_score }: PracticeHint): Promise<void> {
+  private async showHint({ practice, hint, hints_left, best_score }: PracticeHint): Promise<void> {
     await this.folders.refresh();
     const tree = this.folders.rounds().find(({ round }) => round.practice === practice)?.round.tree;
     const left = hints_left === 0 ? 'That was the last hint.' : `${hints_left} left; a round with this one counts ${best_score.toFixed(2)} at most.`;
@@ -102,7 +103,7 @@ export class PracticeCommands {
     if (chosen) await this.showReveal(await this.server.ask<PracticeReveal>('practiceReveal', { ...chosen }));
   }
 
-  async showReveal(reveal: PracticeReveal): Promise<void> {
+  private async showReveal(reveal: PracticeReveal): Promise<void> {
     const uri = answerUri(`Round ${reveal.practice.slice(0, 8)}.md`);
     this.answers.keep(uri, revealText(reveal));
     await vscode.commands.executeCommand('markdown.showPreview', uri);

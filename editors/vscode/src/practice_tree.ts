@@ -3,6 +3,7 @@
 import * as path from 'node:path';
 import * as vscode from 'vscode';
 import type { Behaviour, Practice } from './answers';
+import { holds } from './folders';
 
 /** Trees that another window was opened for, and the place to be shown there. */
 const HANDED_OVER = 'ssrMcp.handedOver';
@@ -37,8 +38,14 @@ export async function openBehaviour(tree: string, behaviour: Pick<Behaviour, 'fi
   await vscode.window.showTextDocument(document, { selection: new vscode.Range(line, 0, line, 0), preview: false });
 }
 
+/** Saves what is open of a tree, and nothing else. */
+export async function saveIn(tree: string): Promise<void> {
+  const inside = vscode.workspace.textDocuments.filter(({ isDirty, uri }) => isDirty && uri.scheme === 'file' && holds(tree, uri.fsPath));
+  await Promise.all(inside.map((document) => document.save()));
+}
+
 /** In a window that was opened for a practice tree, or whose extensions were started again for it: shows the test. */
-export async function takeOver(context: vscode.ExtensionContext): Promise<void> {
+export async function takeOver(context: vscode.ExtensionContext): Promise<boolean> {
   const handed = context.globalState.get<Record<string, Place>>(HANDED_OVER, {});
   for (const { uri } of vscode.workspace.workspaceFolders ?? []) {
     const place = handed[uri.fsPath];
@@ -47,8 +54,9 @@ export async function takeOver(context: vscode.ExtensionContext): Promise<void> 
     await context.globalState.update(HANDED_OVER, rest);
     await openBehaviour(uri.fsPath, place);
     await vscode.commands.executeCommand('ssrMcp.practice.focus');
-    return;
+    return true;
   }
+  return false;
 }
 
 async function handOver(context: vscode.ExtensionContext, round: Practice): Promise<void> {

@@ -10,11 +10,18 @@ const LANGUAGES = [
   'typescriptreact',
 ];
 
+/** What of a round is begun by our own commands, whoever asks: they save the tree first, ask back, and show the answer. */
+const OURS = new Set(['practiceRun', 'practiceCheck', 'practiceRace', 'practiceHint', 'practiceGiveUp', 'practiceReveal']);
+
+/** Whether the server knows what the document holds. */
+export const isOfOurs = ({ uri, languageId }: vscode.TextDocument): boolean => uri.scheme === 'file' && LANGUAGES.includes(languageId);
+
 /** A job with the folder that it is of. */
 export interface Running {
   job: string;
   folder: string | undefined;
   command: string;
+  progress?: string;
 }
 
 type Argument = Record<string, unknown>;
@@ -24,6 +31,7 @@ export class Server implements vscode.Disposable {
   private starting: Promise<void> | undefined;
   private readonly log = vscode.window.createOutputChannel('Self-play (ssr-mcp)', { log: true });
   private readonly changed = new vscode.EventEmitter<void>();
+  private readonly progressed = new vscode.EventEmitter<void>();
   private readonly ended = new vscode.EventEmitter<JobLine>();
   private readonly asked = new vscode.EventEmitter<{ command: string; argument: Argument; answer: unknown }>();
   /** Jobs that ended: an end may be told before the answer that names its job is read. */
@@ -38,6 +46,8 @@ export class Server implements vscode.Disposable {
 
   /** What is kept, or what is running, is another now. */
   readonly onChanged = this.changed.event;
+  /** A job got on. */
+  readonly onProgress = this.progressed.event;
   readonly onJobEnded = this.ended.event;
   /** A command that an action or a lens carried was answered. */
   readonly onAsked = this.asked.event;
@@ -109,6 +119,7 @@ export class Server implements vscode.Disposable {
     void this.client?.dispose().catch(() => undefined);
     this.log.dispose();
     this.changed.dispose();
+    this.progressed.dispose();
     this.ended.dispose();
     this.asked.dispose();
   }
@@ -148,11 +159,20 @@ export class Server implements vscode.Disposable {
         // and lenses. What a person calls has names of its own, `ssrMcp.ui.*`.
         executeCommand: async (command, args, next) => {
           const argument = (args[0] ?? {}) as Argument;
-          const answer: unknown = await next(command, args);
           const name = command.slice('ssrMcp.'.length);
+          if (OURS.has(name)) return vscode.commands.executeCommand(`ssrMcp.ui.${name}`, argument);
+          const answer: unknown = await next(command, args);
           this.note(name, argument, answer);
           this.asked.fire({ command: name, argument, answer });
           return answer;
+        },
+        handleWorkDoneProgress: (token, params, next) => {
+          const running = this.running.get(String(token).replace('ssr-mcp-', ''));
+          if (running && params.kind !== 'end' && params.message) {
+            running.progress = params.message;
+            this.progressed.fire();
+          }
+          next(token, params);
         },
       },
     });

@@ -42,7 +42,7 @@ export class Shown implements vscode.Disposable {
   }
 
   /** The answer of a command that an action or a lens carried. */
-  async asked(command: string, argument: Record<string, unknown>, answer: unknown): Promise<void> {
+  async asked(command: string, answer: unknown): Promise<void> {
     switch (command) {
       case 'bugs':
         return void (await vscode.commands.executeCommand('ssrMcp.ui.chooseBug', answer));
@@ -50,10 +50,6 @@ export class Shown implements vscode.Disposable {
         return void (await this.say('information', (answer as Rewards).reason));
       case 'train':
         return void (await this.say('information', (answer as Trained).reason));
-      case 'practiceHint':
-      case 'practiceGiveUp':
-      case 'practiceReveal':
-        return void (await vscode.commands.executeCommand('ssrMcp.ui.showAnswer', command, argument, answer));
       default:
     }
   }

@@ -4,6 +4,7 @@ import * as path from 'node:path';
 import * as vscode from 'vscode';
 import { type JobLine, type PracticeRun, type RunTests, short } from './answers';
 import type { Folders } from './folders';
+import { saveIn } from './practice_tree';
 import type { Server } from './server';
 import { sentence } from './shown';
 
@@ -12,7 +13,11 @@ type Root = { of: 'round'; folder: string; practice: string; tree: string } | { 
 
 export class Testing implements vscode.Disposable {
   private readonly controller = vscode.tests.createTestController('ssrMcp', 'Self-play');
+  private readonly shown = new vscode.EventEmitter<void>();
   private readonly roots = new Map<string, Root>();
+
+  /** Somebody looks at the tests. */
+  readonly onShown = this.shown.event;
 
   constructor(
     private readonly server: Server,
@@ -20,11 +25,15 @@ export class Testing implements vscode.Disposable {
   ) {
     const run = (request: vscode.TestRunRequest, token: vscode.CancellationToken) => this.run(request, token);
     this.controller.createRunProfile('Run in the sandbox', vscode.TestRunProfileKind.Run, run, true);
+    this.controller.resolveHandler = (item) => {
+      if (!item) this.shown.fire();
+    };
     this.controller.refreshHandler = () => this.folders.refresh();
   }
 
   dispose(): void {
     this.controller.dispose();
+    this.shown.dispose();
   }
 
   refresh(): void {
@@ -93,7 +102,7 @@ export class Testing implements vscode.Disposable {
 
   /** The server runs all tests of a round at once; what it tells of others is shown, too. */
   private async runRound(run: vscode.TestRun, top: vscode.TestItem, wanted: vscode.TestItem[], root: Root & { of: 'round' }, token: vscode.CancellationToken): Promise<void> {
-    await vscode.workspace.saveAll(false);
+    await saveIn(root.tree);
     const line = await this.server.job<PracticeRun>('practiceRun', { folder: root.folder, practice: root.practice }, true, token);
     const result = line.result;
     if (line.state !== 'done' || !result || result.problem !== null) return without(run, wanted, line, result?.problem);

@@ -29,10 +29,11 @@ async function suite() {
   const ends = [];
   server.onJobEnded((line) => ends.push(line));
   const ended = (tool) => until(() => ends.find((line) => line.tool === tool), `the end of ${tool}`).then((line) => ends.splice(ends.indexOf(line), 1)[0]);
+  assert(!server.isRunning(), 'nothing is started before there is something to show');
+  const code = await open(path.join(folder, 'ledger/money.py'));
   await until(() => server.isRunning(), 'the server');
   await step(`VS Code ${vscode.version} runs ssr-mcp ${server.binary.version}`);
 
-  const code = await open(path.join(folder, 'ledger/money.py'));
   const at = place(code, 'def share');
   const actions = await until(async () => {
     const found = await actionsAt(code, at);
@@ -181,11 +182,11 @@ async function practise(folder, server, folders, ended) {
   const ratings = await server.ask('ratings', { folder });
   assert.deepEqual([ratings.solved, ratings.series.length], [1, 1]);
   await step(`ratings: ${ratings.rating.text}`);
-  if (process.env.SSR_MCP_MORE) await more(folder, folders, ended);
+  if (process.env.SSR_MCP_MORE) await more(folder, server, folders, ended);
 }
 
 /** More rounds, so that there is something to be drawn. */
-async function more(folder, folders, ended) {
+async function more(folder, server, folders, ended) {
   for (let number = 1; number <= Number(process.env.SSR_MCP_MORE); number++) {
     await vscode.commands.executeCommand('ssrMcp.practise', { folder, pick: 'new', seed: SEED + number });
     const { state, result } = await ended('practice_start');
@@ -193,12 +194,13 @@ async function more(folder, folders, ended) {
     const { practice, tree } = result;
     await pause(500);
     if (number % 3 === 0) {
-      await vscode.commands.executeCommand('ssrMcp.practiceGiveUp', { folder, practice });
+      // By the server's own command: ours asks back first.
+      await server.ask('practiceGiveUp', { folder, practice });
     } else {
       for (const file of fs.readdirSync(path.join(original, 'ledger')).filter((name) => name.endsWith('.py'))) {
         fs.copyFileSync(path.join(original, 'ledger', file), path.join(tree, 'ledger', file));
       }
-      await vscode.commands.executeCommand('ssrMcp.practiceCheck', { folder, practice });
+      await vscode.commands.executeCommand('ssrMcp.ui.practiceCheck', { folder, practice });
       await ended('practice_check');
     }
   }

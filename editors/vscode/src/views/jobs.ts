@@ -1,12 +1,12 @@
 // The jobs of the repositories, those that run first, each to be cancelled.
 
 import { duration, type JobLine } from '../answers';
-import type { Node } from './nodes';
-import { themed } from './nodes';
+import type { Running } from '../server';
+import { type Node, themed } from './nodes';
 
-export function jobNodes(folder: string, jobs: JobLine[]): Node[] {
+export function jobNodes(folder: string, jobs: JobLine[], running: ReadonlyMap<string, Running>): Node[] {
   const rank = (job: JobLine): number => (job.state === 'running' ? 0 : 1);
-  return [...jobs].sort((one, other) => rank(one) - rank(other)).map((job) => jobNode(folder, job));
+  return [...jobs].sort((one, other) => rank(one) - rank(other)).map((job) => jobNode(folder, { ...job, progress: running.get(job.job)?.progress ?? job.progress }));
 }
 
 function jobNode(folder: string, job: JobLine): Node {

@@ -8,6 +8,9 @@ import type { Server } from '../server';
 import { chart } from './chart';
 
 export class RatingsView implements vscode.WebviewViewProvider {
+  private readonly shown = new vscode.EventEmitter<void>();
+  /** Somebody looks at the ratings. */
+  readonly onShown = this.shown.event;
   private view: vscode.WebviewView | undefined;
 
   constructor(
@@ -19,8 +22,12 @@ export class RatingsView implements vscode.WebviewViewProvider {
     this.view = view;
     view.webview.options = { enableScripts: false, enableCommandUris: ['ssrMcp.ui.practise'], localResourceRoots: [] };
     view.onDidDispose(() => (this.view = undefined));
-    view.onDidChangeVisibility(() => void this.refresh());
-    void this.refresh();
+    const look = (): void => {
+      if (view.visible) this.shown.fire();
+      void this.refresh();
+    };
+    view.onDidChangeVisibility(look);
+    look();
   }
 
   async refresh(): Promise<void> {
