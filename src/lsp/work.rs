@@ -114,8 +114,8 @@ impl Follow {
         }
         if profile.ours {
             let params = line.ok().and_then(|line| serde_json::to_value(line).ok());
-            let mut params =
-                params.unwrap_or_else(|| json!({ "job": self.id, "state": "failed", "error": text }));
+            let mut params = params
+                .unwrap_or_else(|| json!({ "job": self.id, "state": "failed", "error": text }));
             params["folder"] = json!(self.folder);
             params["said"] = json!(text);
             shared.client.send_notification::<JobEnded>(params).await;

@@ -83,13 +83,19 @@ fn what_the_extension_contributes_is_there() {
     let source = read("src/commands.ts");
     for command in &commands {
         let name = command.strip_prefix("ssrMcp.ui.").unwrap();
-        assert!(source.contains(&format!("      {name}: (")) || source.contains(&format!("      {name}: async")),
-            "{command} is contributed, and src/commands.ts registers no {name}");
+        assert!(
+            source.contains(&format!("      {name}: ("))
+                || source.contains(&format!("      {name}: async")),
+            "{command} is contributed, and src/commands.ts registers no {name}"
+        );
     }
     for (place, items) in contributes["menus"].as_object().unwrap() {
         for item in items.as_array().unwrap() {
             let command = item["command"].as_str().unwrap();
-            assert!(commands.contains(&command), "{place} offers {command}, which is not contributed");
+            assert!(
+                commands.contains(&command),
+                "{place} offers {command}, which is not contributed"
+            );
         }
     }
     let walkthrough = contributes["walkthroughs"][0]["steps"].as_array().unwrap();
