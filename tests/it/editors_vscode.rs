@@ -53,7 +53,9 @@ fn the_settings_of_the_extension_are_those_of_the_server() {
     );
     found["properties"] = wanted;
     let text = serde_json::to_string_pretty(&manifest).unwrap() + "\n";
-    fs::write(folder().join("package.json"), text).unwrap();
+    // In one step: the other tests read it at the same time.
+    fs::write(folder().join("package.json.part"), text).unwrap();
+    fs::rename(folder().join("package.json.part"), folder().join("package.json")).unwrap();
 }
 
 #[test]

@@ -85,8 +85,8 @@ try {
     ['skipReleaseNotes', 'true'],
   ];
   const address = `http://${host}/?workspace=${work}/play.code-workspace&payload=${encodeURIComponent(JSON.stringify(payload))}`;
-  await page.goto(address);
-  await page.waitForSelector('.monaco-workbench', { timeout: 120_000 });
+  await page.goto(address, { waitUntil: 'commit', timeout: 120_000 });
+  await page.waitForSelector('.monaco-workbench', { timeout: 180_000 });
   code = await follow(page);
 } catch (error) {
   console.error(String(error?.stack ?? error));
