@@ -119,6 +119,7 @@ async function follow(page) {
     if (kind === 'step') console.log(`ok  ${request.text}`);
     if (kind === 'end') {
       console.log(request.ok ? 'all steps held' : `FAILED: ${request.text}`);
+      if (!request.ok) await page.screenshot({ path: path.join(work, 'failed.png') });
       return request.ok ? 0 : 1;
     }
     if (kind === 'keys') for (const key of request.keys) await page.keyboard.press(key);

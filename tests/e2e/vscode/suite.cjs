@@ -30,6 +30,8 @@ async function suite() {
   server.onJobEnded((line) => ends.push(line));
   const ended = (tool) => until(() => ends.find((line) => line.tool === tool), `the end of ${tool}`).then((line) => ends.splice(ends.indexOf(line), 1)[0]);
   assert(!server.isRunning(), 'nothing is started before there is something to show');
+  await vscode.commands.executeCommand('workbench.action.closeAuxiliaryBar');
+  await trust(server);
   const code = await open(path.join(folder, 'ledger/money.py'));
   await until(() => server.isRunning(), 'the server');
   await step(`VS Code ${vscode.version} runs ssr-mcp ${server.binary.version}`);
@@ -78,6 +80,19 @@ async function suite() {
   await unchanged(folder);
   await step('the repository is as it was');
   await mcp();
+}
+
+/** Trusts the workspace, in which nothing was started before. */
+async function trust(server) {
+  if (!vscode.workspace.isTrusted) {
+    await assert.rejects(server.ask('bugs'), /until you trust/);
+    await vscode.commands.executeCommand('workbench.trust.manage');
+    await pause(1000);
+    await ask('click', { selector: '.workspace-trust-buttons-row .monaco-button >> text=/^Trust$/' });
+    await until(() => vscode.workspace.isTrusted, 'trust in the workspace', 30_000);
+    await step('nothing is started in a workspace that is not trusted');
+  }
+  await vscode.commands.executeCommand('workbench.action.closeAllEditors');
 }
 
 /** Puts the bug into the open text by its action, sees the diagnostic, and takes it out. */
@@ -268,8 +283,8 @@ const pause = (millis = 600) => new Promise((done) => setTimeout(done, millis));
 const step = (text) => ask('step', { text });
 const shot = (name, selector) => ask('shot', { name, selector });
 
-async function until(find, what) {
-  const end = Date.now() + PATIENCE;
+async function until(find, what, patience = PATIENCE) {
+  const end = Date.now() + patience;
   let last;
   while (Date.now() < end) {
     try {
