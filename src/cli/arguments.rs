@@ -94,7 +94,13 @@ pub enum Verb {
     after_help = "What editors' configurations start; see the README for each. Arguments that editors append, such \
                         as --stdio and --clientProcessId, are accepted."
 )]
-pub struct Lsp {}
+pub struct Lsp {
+    /// Accepted, for clients that append it
+    #[arg(long, overrides_with = "stdio", hide = true)]
+    stdio: bool,
+    #[command(flatten)]
+    appended: Appended,
+}
 
 /// Serve MCP on standard input and output, or over HTTP.
 #[derive(Debug, Args)]

@@ -149,7 +149,7 @@ impl Call {
             let state = shared.state();
             let of_uri = argument.uri.as_ref().and_then(|text| uri::path(&text.as_str().into()));
             let named = argument.folder.clone();
-            let only = || match state.all_folders().as_slice() {
+            let only = || match state.repositories().as_slice() {
                 [only] => Some(only.clone()),
                 _ => None,
             };

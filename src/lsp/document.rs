@@ -90,6 +90,11 @@ impl Document {
         current
     }
 
+    /// Whether what is known of its structure is of this text.
+    pub(super) fn is_read(&self) -> bool {
+        self.read == self.revision
+    }
+
     pub(super) fn bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(self.text.len_bytes());
         for chunk in self.text.chunks() {

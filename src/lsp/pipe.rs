@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use std::sync::mpsc;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
 use tokio::runtime::Handle;
+use tower_lsp::jsonrpc::{Request, Response};
 
 /// Bytes that wait between the two sides; whoever writes more waits.
 const WAITING: usize = 64 * 1024;
@@ -42,6 +43,11 @@ fn read(
     let mut next = Some(first);
     while let Some(frame) = next {
         match frame.content {
+            Content::Message(bytes) if let Some(refusal) = refused(&bytes) => {
+                if answers.send(refusal).is_err() {
+                    return;
+                }
+            }
             Content::Message(bytes) => {
                 let mut whole = format!("Content-Length: {}\r\n\r\n", bytes.len()).into_bytes();
                 whole.extend_from_slice(&bytes);
@@ -59,20 +65,36 @@ fn read(
     }
 }
 
-fn refusal(why: &Unreadable) -> Vec<u8> {
-    let (id, code, text) = match why {
-        Unreadable::TooLong { bytes, id } => {
-            let text = format!(
-                "the message has {bytes} bytes; at most {} are taken",
-                crate::wire::LONGEST
-            );
-            (id.clone().unwrap_or(Value::Null), -32600, text)
+/// The answer to what `tower-lsp` could not read: it would serve nothing after it.
+fn refused(bytes: &[u8]) -> Option<Vec<u8>> {
+    if serde_json::from_slice::<Request>(bytes).is_ok()
+        || serde_json::from_slice::<Response>(bytes).is_ok()
+    {
+        return None;
+    }
+    Some(match serde_json::from_slice::<Value>(bytes) {
+        Ok(message) => {
+            let id = message.get("id").filter(|id| id.is_i64() || id.is_string());
+            error(id.unwrap_or(&Value::Null), -32600, "the message is no request of JSON-RPC 2.0")
         }
-        Unreadable::Header(why) => (Value::Null, -32700, (*why).to_owned()),
-    };
-    json!({ "jsonrpc": "2.0", "id": id, "error": { "code": code, "message": text } })
-        .to_string()
-        .into_bytes()
+        Err(why) => error(&Value::Null, -32700, &format!("the message is no JSON: {why}")),
+    })
+}
+
+fn refusal(why: &Unreadable) -> Vec<u8> {
+    match why {
+        Unreadable::TooLong { bytes, id } => {
+            let most = crate::wire::LONGEST;
+            let text = format!("the message has {bytes} bytes; at most {most} are taken");
+            error(id.as_ref().unwrap_or(&Value::Null), -32600, &text)
+        }
+        Unreadable::Header(why) => error(&Value::Null, -32700, why),
+    }
+}
+
+fn error(id: &Value, code: i32, text: &str) -> Vec<u8> {
+    let error = json!({ "code": code, "message": text });
+    json!({ "jsonrpc": "2.0", "id": id, "error": error }).to_string().into_bytes()
 }
 
 /// Cuts what the server writes into its messages.

@@ -33,7 +33,7 @@ const AT_ONCE: usize = 64;
 /// What is written gets to be read once the client has said `exit`.
 const LAST: Duration = Duration::from_secs(1);
 /// How often it is looked whether the process that started us is still there.
-const PARENT: Duration = Duration::from_secs(5);
+const PARENT: Duration = Duration::from_secs(3);
 
 /// How a client left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,9 +83,12 @@ fn begin_threads(shared: &Arc<Shared>) {
 /// Ends with the process that started us, where that was killed and left our input open.
 fn leave_with(parent: i32) {
     let Some(parent) = rustix::process::Pid::from_raw(parent) else { return };
-    // One that we may not ask after is there all the same.
-    while rustix::process::test_kill_process(parent) != Err(rustix::io::Errno::SRCH) {
+    loop {
         std::thread::sleep(PARENT);
+        // One that we may not ask after is there all the same.
+        if rustix::process::test_kill_process(parent) == Err(rustix::io::Errno::SRCH) {
+            break;
+        }
     }
     tracing::warn!("the process that started ssr-mcp is gone");
     #[expect(clippy::exit, reason = "nobody is left to answer; jobs begin again when asked for")]

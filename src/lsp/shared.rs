@@ -125,30 +125,38 @@ impl Shared {
         }
     }
 
-    /// The document as it is, read where that is soon enough.
+    /// The document as it is when this is first polled, read where that is soon enough. What is changed
+    /// while this waits belongs to later messages.
     pub(super) async fn document(&self, uri: &Uri) -> Option<(PathBuf, Document)> {
         let path = uri::path(uri)?;
         let mut readings = self.readings.subscribe();
-        let patience = {
-            let state = self.state();
-            let document = state.documents.get(&path)?;
-            if document.reading.is_some() { AGAIN } else { FIRST }
-        };
-        let fresh = async {
+        let asked = self.state().documents.get(&path).cloned()?;
+        let patience = if asked.reading.is_some() { AGAIN } else { FIRST };
+        let settled = async {
             loop {
-                let current = {
+                let settled = {
                     let state = self.state();
-                    state.documents.get(&path).is_none_or(|held| held.read == held.revision)
+                    let held = state.documents.get(&path);
+                    held.is_none_or(|held| held.revision != asked.revision || held.is_read())
                 };
-                if current || readings.changed().await.is_err() {
+                // A text that nothing is known of is answered with what is known of a later one.
+                let unknown = asked.reading.is_none() && self.is_open_and_unread(&path);
+                if (settled && !unknown) || readings.changed().await.is_err() {
                     return;
                 }
             }
         };
         // Late is answered with what was there before.
-        tokio::time::timeout(patience, fresh).await.ok();
-        let document = self.state().documents.get(&path).cloned()?;
+        tokio::time::timeout(patience, settled).await.ok();
+        let state = self.state();
+        let held = state.documents.get(&path);
+        let newer = held.filter(|held| held.revision == asked.revision || asked.reading.is_none());
+        let document = newer.cloned().unwrap_or(asked);
         Some((path, document))
+    }
+
+    fn is_open_and_unread(&self, path: &Path) -> bool {
+        self.state().documents.get(path).is_some_and(|held| held.reading.is_none())
     }
 }
 

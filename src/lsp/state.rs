@@ -141,6 +141,17 @@ impl State {
     }
 }
 
+impl State {
+    /// The same with practice trees for what they were made of.
+    pub(super) fn repositories(&self) -> Vec<PathBuf> {
+        let root = |folder| self.practices.get(&folder).map_or(folder, |place| place.root.clone());
+        let mut roots: Vec<PathBuf> = self.all_folders().into_iter().map(root).collect();
+        roots.sort();
+        roots.dedup();
+        roots
+    }
+}
+
 impl Known {
     /// Equal where a client is shown the same.
     pub(super) fn shows(&self) -> Vec<(String, [usize; 3])> {

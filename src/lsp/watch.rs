@@ -26,6 +26,19 @@ pub(super) fn watch(shared: &Weak<Shared>) {
     }
 }
 
+/// The same, of a folder and of the practice trees that were made of it.
+pub(super) fn look_with_practice(shared: &Arc<Shared>, folder: &Path) {
+    look(shared, folder, true);
+    let trees: Vec<PathBuf> = {
+        let state = shared.state();
+        let of_it = state.practices.values().filter(|place| place.root == folder);
+        of_it.map(|place| place.tree.clone()).collect()
+    };
+    for tree in trees {
+        look(shared, &tree, true);
+    }
+}
+
 /// Takes over what is new in the store of a folder. `anew`: also where nothing was written.
 pub(super) fn look(shared: &Arc<Shared>, folder: &Path, anew: bool) {
     let place = shared.state().practices.get(folder).cloned();

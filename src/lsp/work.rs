@@ -100,7 +100,8 @@ impl Follow {
         let (line, ()) = tokio::join!(waiting, report);
         // What the job left in the store is shown before its end is told.
         let (looking, folder) = (Arc::clone(shared), self.folder.clone());
-        let looked = tokio::task::spawn_blocking(move || watch::look(&looking, &folder, true));
+        let looked =
+            tokio::task::spawn_blocking(move || watch::look_with_practice(&looking, &folder));
         looked.await.ok();
         shared.state().running.remove(&self.id);
         show_tree(shared, &line);

@@ -26,7 +26,7 @@ fn ledger() -> Home {
 
 /// Calls a tool and gives the structured half of its answer.
 #[track_caller]
-fn answer(client: &mut Client<'_>, tool: &str, arguments: &Value) -> Value {
+pub(crate) fn answer(client: &mut Client<'_>, tool: &str, arguments: &Value) -> Value {
     let mut result = client.tool(tool, arguments);
     assert_eq!(result["isError"], false, "{result}");
     result["structuredContent"].take()
@@ -34,7 +34,7 @@ fn answer(client: &mut Client<'_>, tool: &str, arguments: &Value) -> Value {
 
 /// Waits for a job until it has ended.
 #[track_caller]
-fn ended(client: &mut Client<'_>, job: &str) -> Value {
+pub(crate) fn ended(client: &mut Client<'_>, job: &str) -> Value {
     let until = Instant::now() + PATIENCE;
     loop {
         let told = answer(client, "job", &json!({ "job": job, "wait_s": 20 }));

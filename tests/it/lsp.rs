@@ -11,14 +11,23 @@ use serde_json::{Value, json};
 
 const MODULE: &str = "def first(a):\n    return a + 1\n\n\ndef second(a):\n    return a - 1\n";
 
+const TEST: &str = "import unittest
+from m import first
+
+
+class FirstTest(unittest.TestCase):
+    def test_first(self):
+        self.assertEqual(first(1), 2)
+
+    def test_that_it_is_there(self):
+        self.assertTrue(callable(first))
+";
+
 /// A repository with one file and its test, and nothing that was played.
 fn small() -> Home {
     let home = Home::new();
     home.write("repo/m.py", MODULE);
-    home.write(
-        "repo/test_m.py",
-        "from m import first\n\n\ndef test_first():\n    assert first(1) == 2\n",
-    );
+    home.write("repo/test_m.py", TEST);
     home
 }
 

@@ -2,9 +2,11 @@
 #![allow(clippy::disallowed_methods, reason = "the binary is a process")]
 
 use crate::cases::Home;
+use crate::jobs::{answer, ended};
+use crate::mcp::Client;
 use crate::plays::Shop;
 use crate::untouched::{assert_untouched, snapshot};
-use serde_json::Value;
+use serde_json::{Value, json};
 use ssr_mcp::artifact::{Artifact, Part};
 use ssr_mcp::diff::Patch;
 use ssr_mcp::sandbox::Cancel;
@@ -136,6 +138,39 @@ fn a_round_on_an_example_goes_from_a_failing_run_to_a_graded_repair() {
     let shown = home.binary().args(["practice", "stats"]).output().unwrap();
     assert!(String::from_utf8_lossy(&shown.stdout).contains('●'), "{shown:?}");
     assert_untouched(&before, &repo);
+}
+
+#[test]
+fn an_agent_leads_a_person_through_a_round_over_mcp() {
+    let shop = Shop::new();
+    let mut client = Client::ready(&shop.home);
+    let call = json!({ "strategy": "direct", "seed": 5 });
+    let begun = answer(&mut client, "practice_start", &call);
+    let job = begun["job"].as_str().unwrap().to_owned();
+    let told = ended(&mut client, &job);
+    let round = &told["result"];
+    assert_eq!(round["state"], "open", "{told}");
+    let tree = Path::new(round["tree"].as_str().unwrap());
+    let bugs = differing(&shop.repo(), tree, "shop");
+    for bug in &bugs {
+        assert!(!told.to_string().contains(bug.to_str().unwrap()), "{told}");
+    }
+
+    let ran = answer(&mut client, "practice_run", &json!({ "wait_s": 50 }));
+    assert_eq!(ran["result"]["green"], false, "{ran}");
+    let hint = answer(&mut client, "practice_hint", &json!({}));
+    assert_eq!(hint["hint"]["file"], bugs[0].to_str().unwrap(), "{hint}");
+    let refused = client.tool("practice_reveal", &json!({}));
+    assert_eq!(refused["isError"], true, "{refused}");
+    for bug in &bugs {
+        fs::copy(shop.repo().join(bug), tree.join(bug)).unwrap();
+    }
+    let checked = answer(&mut client, "practice_check", &json!({ "wait_s": 50 }));
+    assert_eq!(checked["result"]["solved"], true, "{checked}");
+    let revealed = answer(&mut client, "practice_reveal", &json!({}));
+    assert!(revealed["diff"].as_str().unwrap().contains(bugs[0].to_str().unwrap()), "{revealed}");
+    let stats = answer(&mut client, "practice_status", &json!({ "about": "stats" }));
+    assert_eq!((&stats["stats"]["solved"], &stats["round"]), (&1.into(), &Value::Null), "{stats}");
 }
 
 #[test]
@@ -287,6 +322,8 @@ fn nothing_in_a_practice_tree_tells_what_was_changed_and_its_clutter_is_no_repai
         assert!(found.is_dir() || found.nlink() == 1, "{path}");
     }
     assert_eq!(times.len(), 1, "{times:?}");
+    // One that leads out of the repository is no part of any copy.
+    assert!(tree.join("away.txt").symlink_metadata().is_err());
     // A link into the repository leads into the practice tree: who writes through it harms nothing.
     assert_eq!(fs::read_link(tree.join("link.py")).unwrap(), tree.join(PRICE));
 
@@ -296,11 +333,9 @@ fn nothing_in_a_practice_tree_tells_what_was_changed_and_its_clutter_is_no_repai
     fs::write(tree.join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
     symlink(&outside, tree.join("shop/new.py")).unwrap();
     fs::File::create(tree.join("shop/huge.py")).unwrap().set_len(17 << 20).unwrap();
-    fs::remove_file(tree.join("away.txt")).unwrap();
-    fs::write(tree.join("away.txt"), "mine\n").unwrap();
     edit(&round.tree, PRICE, REPAIR);
     let shown = session.practice_show(&open()).unwrap();
-    assert_eq!(shown.changed, ["away.txt", PRICE]);
+    assert_eq!(shown.changed, [PRICE]);
     let left_out = shown.left_out.join("\n");
     let expect = [
         ".git: version control",
@@ -311,7 +346,6 @@ fn nothing_in_a_practice_tree_tells_what_was_changed_and_its_clutter_is_no_repai
     for line in expect {
         assert!(left_out.contains(line), "{left_out}");
     }
-    fs::remove_file(tree.join("away.txt")).unwrap();
     let answer = check(&session);
     assert!(answer.solved && !answer.patch.contains("huge"), "{answer:?}");
     assert_eq!(fs::read_to_string(&outside).unwrap(), "secret\n");

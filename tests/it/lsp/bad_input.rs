@@ -14,7 +14,7 @@ fn a_file_that_is_not_utf_8_is_played_on_as_it_is_saved_and_the_person_is_told()
     editor.open_text(&path, "# é\ndef f():\n    return 1\n");
     editor.execute("runTest", &json!({ "file": "test_m.py" }));
     assert!(editor.message().contains("l.py is not UTF-8"));
-    assert_eq!(editor.message(), "Self-play: 1 tests passed");
+    assert_eq!(editor.message(), "Self-play: 2 tests passed");
     editor.leave();
 }
 
@@ -71,6 +71,11 @@ fn what_cannot_be_read_is_answered_and_the_server_lives_on() {
     editor.write(b"Content-Length: 9\r\n\r\n{\"jsonrpc");
     let answer = editor.wait(|said| said["error"]["code"] == -32700);
     assert_eq!(answer["id"], Value::Null);
+    editor.send(&json!([1, 2]));
+    editor.wait(|said| said["error"]["code"] == -32600);
+    editor.send(&json!({ "id": 70, "method": 7 }));
+    let answer = editor.wait(|said| said["error"]["code"] == -32600);
+    assert_eq!(answer["id"], 70, "{answer}");
     editor.write(b"Content-Length: nine\r\n\r\n");
     editor.wait(|said| said["error"]["code"] == -32700);
     let long = 17 * 1024 * 1024;

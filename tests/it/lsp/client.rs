@@ -168,16 +168,16 @@ impl Editor {
         message
     }
 
-    /// What the server has said so far.
-    pub(crate) fn said(&self) -> impl Iterator<Item = &Value> {
-        self.said.iter()
-    }
-
     /// A message box.
     #[track_caller]
     pub(crate) fn message(&mut self) -> String {
         let message = self.wait(|message| message["method"] == "window/showMessage");
         message["params"]["message"].as_str().unwrap().to_owned()
+    }
+
+    /// Whether the server has said something by itself that nobody waited for.
+    pub(crate) fn has_said(&self, method: &str) -> bool {
+        self.said.iter().any(|message| message["method"] == method)
     }
 
     /// Opens a file with what is on disk.
@@ -249,10 +249,13 @@ impl Editor {
     pub(crate) fn apply(&mut self, edit: &Value) {
         for change in edit["documentChanges"].as_array().unwrap() {
             let uri = change["textDocument"]["uri"].as_str().unwrap().to_owned();
-            if !self.documents.contains_key(&uri) {
-                self.open_file(Path::new(uri.strip_prefix("file://").unwrap()));
-            } else {
-                assert_eq!(change["textDocument"]["version"], self.documents[&uri].0);
+            match self.documents.get(&uri) {
+                Some((version, _)) => {
+                    assert_eq!(change["textDocument"]["version"], *version);
+                }
+                None => {
+                    self.open_file(Path::new(uri.strip_prefix("file://").unwrap()));
+                }
             }
             let mut edits = change["edits"].as_array().unwrap().clone();
             edits.sort_by_key(|edit| edit["range"]["start"]["line"].as_u64());

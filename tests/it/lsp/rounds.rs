@@ -64,7 +64,6 @@ fn a_bug_is_injected_put_into_the_text_solved_and_repaired_by_edits() {
     editor.apply(&put["edit"]);
     assert_ne!(editor.text(&code), original);
     assert_eq!(fs::read_to_string(&file).unwrap(), original, "the tree is not written");
-    editor.wait(|said| said["method"] == "workspace/diagnostic/refresh");
     let told = wait_for_diagnostic(&mut editor, &test, "bug");
     assert_eq!(told["severity"], 3);
     assert!(editor.lenses(&code).iter().any(|lens| lens.contains("is in this text")));
@@ -90,15 +89,31 @@ fn a_bug_is_injected_put_into_the_text_solved_and_repaired_by_edits() {
     assert!(!home.root().join("repo/.ssr-mcp").exists());
 }
 
-/// Readings come after the changes they are of.
+/// The server says when there may be others.
 fn wait_for_diagnostic(editor: &mut Editor, uri: &str, code: &str) -> Value {
-    for _ in 0..500 {
+    loop {
         let found = editor.diagnostics(uri);
         if let Some(found) = found.into_iter().find(|found| found["code"] == code) {
             return found;
         }
+        editor.wait(|said| said["method"] == "workspace/diagnostic/refresh");
     }
-    panic!("{uri} has no diagnostic {code:?}");
+}
+
+#[test]
+fn a_client_that_says_itself_how_jobs_end_is_told_once() {
+    let home = ledger();
+    let mut capabilities = everything();
+    capabilities["experimental"] = json!({ "ssrMcp": true, "ssrMcpSays": true });
+    let mut editor = Editor::open(&home, &capabilities);
+    let begun = editor.execute("runTest", &json!({ "file": "tests/test_money.py" }));
+    let ended = editor.wait(|said| said["method"] == "ssrMcp/jobEnded");
+    assert_eq!(ended["params"]["job"], begun["result"]["job"]);
+    assert_eq!(ended["params"]["said"], "12 tests passed");
+    assert!(ended["params"]["folder"].as_str().unwrap().ends_with("/repo"), "{ended}");
+    // A box would have come before.
+    assert!(!editor.has_said("window/showMessage"));
+    editor.leave();
 }
 
 #[test]
@@ -137,14 +152,14 @@ fn what_is_not_saved_is_what_runs() {
     let m = editor.open_file(&home.root().join("repo/m.py"));
     let run = json!({ "folder": home.root().join("repo"), "file": "test_m.py" });
     editor.execute("runTest", &run);
-    assert_eq!(editor.message(), "Self-play: 1 tests passed");
+    assert_eq!(editor.message(), "Self-play: 2 tests passed");
     editor.set(&m, &super::MODULE.replace("a + 1", "a + 2"));
     editor.execute("runTest", &run);
     let message = editor.message();
     assert!(message.contains("1 failed: test_m.py"), "{message}");
     editor.tell("textDocument/didClose", &json!({ "textDocument": { "uri": m } }));
     editor.execute("runTest", &run);
-    assert_eq!(editor.message(), "Self-play: 1 tests passed");
+    assert_eq!(editor.message(), "Self-play: 2 tests passed");
     editor.leave();
 }
 
