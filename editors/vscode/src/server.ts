@@ -1,7 +1,7 @@
 // The language client: one for all workspace folders, started once the workspace is trusted.
 
 import * as vscode from 'vscode';
-import { ExecuteCommandRequest, LanguageClient, State, TransportKind } from 'vscode-languageclient/node';
+import { ExecuteCommandRequest, LanguageClient, State } from 'vscode-languageclient/node';
 import { isBegun, type JobLine } from './answers';
 import { type Binary, findBinary, NoBinary } from './binary';
 
@@ -146,7 +146,6 @@ export class Server implements vscode.Disposable {
       command: binary.command,
       args: ['lsp'],
       options: { env: { ...process.env, ...binary.environment } },
-      transport: TransportKind.stdio,
     };
     const client = new LanguageClient('ssrMcp', 'Self-play (ssr-mcp)', run, {
       documentSelector: LANGUAGES.map((language) => ({ scheme: 'file', language })),

@@ -75,6 +75,7 @@ export class Testing implements vscode.Disposable {
     const found = this.controller.items.get(id);
     if (found) return found;
     const item = this.controller.createTestItem(id, label);
+    item.sortText = id.startsWith('round') ? '0' : '1';
     this.controller.items.add(item);
     return item;
   }
@@ -82,12 +83,12 @@ export class Testing implements vscode.Disposable {
   private async run(request: vscode.TestRunRequest, token: vscode.CancellationToken): Promise<void> {
     const run = this.controller.createTestRun(request);
     const asked = request.include ?? [...this.controller.items].map(([, item]) => item);
-    const tops = new Set(asked.map((item) => item.parent ?? item));
+    const tops = new Set(asked.map(topOf));
     const excluded = new Set(request.exclude ?? []);
     for (const top of tops) {
       const root = this.roots.get(top.id);
       if (!root || token.isCancellationRequested) continue;
-      const wanted = [...top.children].map(([, item]) => item).filter((item) => !excluded.has(item) && (asked.includes(top) || asked.includes(item)));
+      const wanted = leaves(top).filter((item) => !excluded.has(item) && upwards(item).some((item) => asked.includes(item)));
       wanted.forEach((item) => run.started(item));
       try {
         if (root.of === 'round') await this.runRound(run, top, wanted, root, token);
@@ -117,9 +118,15 @@ export class Testing implements vscode.Disposable {
     wanted.filter((item) => !told.has(item)).forEach((item) => run.skipped(item));
   }
 
+  /** Another visible test, below what its id begins with. */
   private add(top: vscode.TestItem, test: string): vscode.TestItem {
-    const item = this.controller.createTestItem(test, test);
-    top.children.add(item);
+    const end = test.indexOf('::');
+    const name = end < 0 ? 'Others' : test.slice(0, end);
+    const group = top.children.get(`of ${name}`) ?? this.controller.createTestItem(`of ${name}`, name);
+    group.sortText = `~${name}`;
+    top.children.add(group);
+    const item = group.children.get(test) ?? this.controller.createTestItem(test, end < 0 ? test : test.slice(end + 2).replaceAll('::', '.'));
+    group.children.add(item);
     return item;
   }
 
@@ -140,6 +147,17 @@ export class Testing implements vscode.Disposable {
       items.forEach((item) => judge(run, item, result.outcomes[item.id], `${item.id}: ${result.outcomes[item.id] ?? 'no verdict'}`));
     }
   }
+}
+
+/** The item, and those that it is below. */
+function upwards(item: vscode.TestItem): vscode.TestItem[] {
+  return item.parent ? [item, ...upwards(item.parent)] : [item];
+}
+
+const topOf = (item: vscode.TestItem): vscode.TestItem => upwards(item).at(-1)!;
+
+function leaves(item: vscode.TestItem): vscode.TestItem[] {
+  return item.children.size === 0 ? [item] : [...item.children].flatMap(([, child]) => leaves(child));
 }
 
 /** The item of a broken behaviour that a verdict is about: the same file, and the same last name. */

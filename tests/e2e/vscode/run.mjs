@@ -123,6 +123,15 @@ async function follow(page) {
       return request.ok ? 0 : 1;
     }
     if (kind === 'keys') for (const key of request.keys) await page.keyboard.press(key);
+    if (kind === 'widen') {
+      const sash = await page.locator('.monaco-sash.vertical').evaluateAll((all) => all.map((one) => one.getBoundingClientRect().x));
+      const from = sash.find((x) => x > 200 && x < 500) ?? 349;
+      await page.mouse.move(from + 2, 500);
+      await page.mouse.down();
+      await page.mouse.move(from + 92, 500, { steps: 4 });
+      await page.mouse.up();
+    }
+    if (kind === 'theme') await page.emulateMedia({ colorScheme: request.theme });
     if (kind === 'click') await page.locator(request.selector).first().click({ timeout: 5000 }).catch((error) => console.log(String(error).slice(0, 200)));
     if (kind === 'shot' && values.shots) {
       fs.mkdirSync(values.shots, { recursive: true });

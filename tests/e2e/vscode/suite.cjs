@@ -31,6 +31,7 @@ async function suite() {
   const ended = (tool) => until(() => ends.find((line) => line.tool === tool), `the end of ${tool}`).then((line) => ends.splice(ends.indexOf(line), 1)[0]);
   assert(!server.isRunning(), 'nothing is started before there is something to show');
   await vscode.commands.executeCommand('workbench.action.closeAuxiliaryBar');
+  await ask('widen');
   await trust(server);
   const code = await open(path.join(folder, 'ledger/money.py'));
   await until(() => server.isRunning(), 'the server');
@@ -151,6 +152,7 @@ async function practise(folder, server, folders, ended) {
   await pause(1000);
   await shot('testing');
   await step('the Testing view runs them');
+  await vscode.commands.executeCommand('workbench.action.closePanel');
 
   // What a person does: makes the code of the tree right. This one knows it by heart.
   const fixed = [];
@@ -181,7 +183,7 @@ async function practise(folder, server, folders, ended) {
   assert.equal(check.solved, true);
   assert(check.rating.rating > check.rating_before.rating);
   await step(`checked: solved, ${check.rating_before.text} → ${check.rating.text}`);
-  await pause(800);
+  await pause(2500);
   await shot('solved');
   await clear();
 
@@ -226,9 +228,10 @@ async function more(folder, server, folders, ended) {
   await clear();
   await pause(2500);
   await shot('ratings');
-  await vscode.workspace.getConfiguration('workbench').update('colorTheme', 'Default Light Modern', vscode.ConfigurationTarget.Global);
-  await pause(2500);
-  await shot('ratings-light');
+  await ask('theme', { theme: 'dark' });
+  await vscode.workspace.getConfiguration('workbench').update('colorTheme', 'Default Dark Modern', vscode.ConfigurationTarget.Global);
+  await pause(3000);
+  await shot('ratings-dark');
 }
 
 /** The editor's agent reaches the MCP server that the extension offers. */

@@ -37,7 +37,7 @@ function bugNode(folder: string, bug: Bug): Node {
   return {
     id: `${folder}#${bug.artifact}`,
     label: where,
-    description: `${id} · ${standing(bug)}`,
+    description: `${standing(bug)} · ${id}`,
     tooltip: tooltip(bug),
     icon: bug.solved > 0 ? themed('pass', 'testing.iconPassed') : themed('bug', bug.attempts > 0 ? 'testing.iconFailed' : 'charts.yellow'),
     kind: 'bug',

@@ -86,7 +86,7 @@ function openNode(folder: string, round: Practice): Node {
   return {
     id: round.practice,
     label: `Round ${short}`,
-    description: `${duration(round.active_seconds)} at work, ${round.checks} ${round.checks === 1 ? 'check' : 'checks'}`,
+    description: duration(round.active_seconds) + (round.checks > 0 ? `, ${round.checks} ${round.checks === 1 ? 'check' : 'checks'}` : ''),
     tooltip: new vscode.MarkdownString(`${round.why}\n\nTree: \`${round.tree}\`\n\nTests: \`${round.command}\``),
     icon: themed('mortar-board', 'charts.blue'),
     kind: 'round-open',
