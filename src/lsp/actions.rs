@@ -20,7 +20,7 @@ use crate::tree::RelPath;
 use serde_json::json;
 use std::collections::BTreeMap;
 
-pub(super) const KINDS: [&str; 7] = [
+pub(super) const KINDS: [&str; 8] = [
     "refactor.rewrite.selfplay.inject",
     "refactor.rewrite.selfplay.bug",
     "refactor.rewrite.selfplay.practise",
@@ -28,6 +28,7 @@ pub(super) const KINDS: [&str; 7] = [
     "quickfix.selfplay.solve",
     "quickfix.selfplay.repair",
     "quickfix.selfplay.test",
+    "refactor.rewrite.selfplay.unnoticed",
 ];
 const INJECT: &str = KINDS[0];
 const BUG: &str = KINDS[1];
@@ -36,6 +37,8 @@ const TRAIN: &str = KINDS[3];
 const SOLVE: &str = KINDS[4];
 const REPAIR: &str = KINDS[5];
 const TEST: &str = KINDS[6];
+/// Not a quick fix: editors put those first, and take the first unasked.
+const UNNOTICED: &str = KINDS[7];
 
 /// Bugs that one place offers actions for, the latest.
 const MOST: usize = 5;
@@ -316,7 +319,7 @@ impl Here<'_> {
         );
         offer(
             "find edits of this file that no test notices".to_owned(),
-            TEST,
+            UNNOTICED,
             "unnoticed",
             json!({ "folder": folder, "target": file }),
         );

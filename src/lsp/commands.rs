@@ -334,7 +334,7 @@ impl Call {
         let answer =
             self.answer(move |session, repository| session.rewards(repository, &artifact)).await?;
         if let Some(text) = answer.as_ref().and_then(|answer| answer["reason"].as_str()) {
-            work::tell(&self.shared, format!("Self-play: {text}"));
+            work::tell_answer(&self.shared, text);
         }
         Ok(answer)
     }

@@ -17,7 +17,7 @@ impl Notification for Changed {
     type Params = ChangedParams;
 }
 
-/// A job has ended, with its answer.
+/// A job has ended: the job with its answer, its folder, and its end in one sentence (`said`).
 pub(super) enum JobEnded {}
 
 impl Notification for JobEnded {

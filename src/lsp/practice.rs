@@ -100,7 +100,7 @@ fn told(call: &Call, answer: Result<Option<LspAny>>, place: &str) -> Result<Opti
     let answer = answer?;
     let text = answer.as_ref().and_then(|answer| answer.pointer(place)?.as_str());
     if let Some(text) = text {
-        work::tell(&call.shared, format!("Self-play: {text}"));
+        work::tell_answer(&call.shared, text);
     }
     Ok(answer)
 }

@@ -32,6 +32,8 @@ pub(super) struct Profile {
     pub(super) virtual_documents: bool,
     /// Is told what jobs do by our own notification, `ssrMcp/changed`.
     pub(super) ours: bool,
+    /// Shows answers and the ends of jobs itself: they go into no message box.
+    pub(super) says: bool,
 }
 
 impl Profile {
@@ -40,6 +42,7 @@ impl Profile {
         let workspace = all.workspace.clone().unwrap_or_default();
         let text = all.text_document.clone().unwrap_or_default();
         let window = all.window.unwrap_or_default();
+        let own = |name: &str| all.experimental.as_ref().is_some_and(|own| own[name] == true);
         let action = text.code_action.unwrap_or_default();
         let offered =
             all.general.as_ref().and_then(|general| general.position_encodings.as_deref());
@@ -65,7 +68,8 @@ impl Profile {
                 .is_some_and(|hint| hint.refresh_support == Some(true)),
             shows_documents: window.show_document.is_some_and(|show| show.support),
             virtual_documents: workspace.text_document_content.is_some(),
-            ours: all.experimental.as_ref().is_some_and(|own| own["ssrMcp"] == true),
+            ours: own("ssrMcp"),
+            says: own("ssrMcp") && own("ssrMcpSays"),
         }
     }
 }

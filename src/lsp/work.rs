@@ -109,10 +109,16 @@ impl Follow {
         if shows {
             self.progress(shared, json!({ "kind": "end", "message": text })).await;
         }
-        shared.client.show_message(kind, format!("Self-play: {text}")).await;
-        if shared.state().profile.ours {
+        let profile = shared.state().profile.clone();
+        if !profile.says {
+            shared.client.show_message(kind, format!("Self-play: {text}")).await;
+        }
+        if profile.ours {
             let params = line.ok().and_then(|line| serde_json::to_value(line).ok());
-            let params = params.unwrap_or_else(|| json!({ "job": self.id, "error": text }));
+            let mut params = params
+                .unwrap_or_else(|| json!({ "job": self.id, "state": "failed", "error": text }));
+            params["folder"] = json!(self.folder);
+            params["said"] = json!(text);
             shared.client.send_notification::<JobEnded>(params).await;
         }
     }
@@ -204,6 +210,14 @@ fn show_tree(shared: &Arc<Shared>, line: &std::result::Result<JobLine, Error>) {
 pub(super) fn tell(shared: &Arc<Shared>, text: String) {
     let client = shared.client.clone();
     shared.spawn(async move { client.show_message(MessageType::Info, text).await });
+}
+
+/// Says what an answer holds, for clients that do not show answers.
+pub(super) fn tell_answer(shared: &Arc<Shared>, text: &str) {
+    let says = shared.state().profile.says;
+    if !says {
+        tell(shared, format!("Self-play: {text}"));
+    }
 }
 
 /// A job's end in one line.

@@ -22,6 +22,7 @@ mod conditions;
 mod consistency;
 mod diff_git;
 mod editors;
+mod editors_vscode;
 mod fetch;
 mod grading;
 mod grammars;

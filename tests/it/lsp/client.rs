@@ -175,6 +175,11 @@ impl Editor {
         message["params"]["message"].as_str().unwrap().to_owned()
     }
 
+    /// Whether the server has said something by itself that nobody waited for.
+    pub(crate) fn has_said(&self, method: &str) -> bool {
+        self.said.iter().any(|message| message["method"] == method)
+    }
+
     /// Opens a file with what is on disk.
     pub(crate) fn open_file(&mut self, path: &Path) -> String {
         let text = std::fs::read_to_string(path).unwrap();

@@ -101,6 +101,22 @@ fn wait_for_diagnostic(editor: &mut Editor, uri: &str, code: &str) -> Value {
 }
 
 #[test]
+fn a_client_that_says_itself_how_jobs_end_is_told_once() {
+    let home = ledger();
+    let mut capabilities = everything();
+    capabilities["experimental"] = json!({ "ssrMcp": true, "ssrMcpSays": true });
+    let mut editor = Editor::open(&home, &capabilities);
+    let begun = editor.execute("runTest", &json!({ "file": "tests/test_money.py" }));
+    let ended = editor.wait(|said| said["method"] == "ssrMcp/jobEnded");
+    assert_eq!(ended["params"]["job"], begun["result"]["job"]);
+    assert_eq!(ended["params"]["said"], "12 tests passed");
+    assert!(ended["params"]["folder"].as_str().unwrap().ends_with("/repo"), "{ended}");
+    // A box would have come before.
+    assert!(!editor.has_said("window/showMessage"));
+    editor.leave();
+}
+
+#[test]
 fn parts_of_a_bug_are_documents_of_our_own() {
     let home = ledger();
     let mut editor = Editor::open(&home, &everything());
