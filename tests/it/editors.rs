@@ -175,7 +175,8 @@ fn clients_with_the_capabilities_of_three_editors_are_served_in_each_way_to_coun
         editor(&python.join("bin/pytest"), &home)
             .env("SSR_MCP_BUG", made["artifact"].as_str().unwrap())
             .env("PYTHONDONTWRITEBYTECODE", "1")
-            .args(["-q", "-p", "no:cacheprovider", "-o", "asyncio_mode=auto", "--rootdir"])
+            .args(["-q", "-p", "no:cacheprovider", "-o", "asyncio_mode=auto"])
+            .args(["-o", "asyncio_default_fixture_loop_scope=function", "--rootdir"])
             .arg(script(""))
             .arg(script("test_profiles.py")),
         &home,

@@ -53,12 +53,11 @@ return {
     workspace = { workspaceEdit = { documentChanges = true } },
     experimental = { ssrMcp = true },
   },
-  -- The same table is sent at the start and whenever the settings are changed.
-  init_options = { ssrMcp = vim.empty_dict() },
   settings = { ssrMcp = vim.empty_dict() },
   commands = require('ssr_mcp.commands').of_client,
   handlers = require('ssr_mcp.notices').handlers,
   before_init = function(params, config)
+    -- What is set holds from the first answer on.
     params.initializationOptions = vim.tbl_deep_extend('force', params.initializationOptions or {}, config.settings)
   end,
 }
