@@ -221,7 +221,7 @@ fn settings_are_taken_when_they_come_and_what_does_not_fit_leaves_them() {
     let home = small();
     let mut editor = Editor::open(&home, &everything());
     let test = editor.open_file(&home.root().join("repo/test_m.py"));
-    assert_eq!(editor.lenses(&test), ["Self-play: run"]);
+    assert_eq!(editor.lenses(&test), ["Self-play: run"; 2]);
     let off = json!({ "settings": { "ssrMcp": { "codeLenses": false } } });
     editor.tell("workspace/didChangeConfiguration", &off);
     assert_eq!(editor.lenses(&test), [""; 0]);

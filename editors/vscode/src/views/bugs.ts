@@ -15,7 +15,7 @@ export function wrongBookNodes({ folder, bugs }: Known): Node[] {
 }
 
 export function standing(bug: Bug): string {
-  const solved = bug.attempts > 0 ? `solved ${bug.solved} of ${bug.attempts}` : 'not tried';
+  const solved = bug.attempts > 0 ? `solved ${bug.solved} of ${bug.attempts}` : 'no attempt yet';
   return bug.rating ? `${solved}, rated ${bug.rating}` : solved;
 }
 

@@ -36,8 +36,11 @@ export class Nodes implements vscode.TreeDataProvider<Node>, vscode.Disposable {
     this.told.dispose();
   }
 
+  /** Draws anew only what is another: a tree that is drawn again loses where its reader is. */
   show(roots: Node[]): void {
+    const same = JSON.stringify(roots) === JSON.stringify(this.roots);
     this.roots = roots;
+    if (same) return;
     this.told.fire(undefined);
   }
 

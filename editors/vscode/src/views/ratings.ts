@@ -101,11 +101,11 @@ function page(content: string): string {
   .line { fill: none; stroke: var(--vscode-charts-blue); stroke-width: 1.6; }
   .solved { fill: var(--vscode-charts-green); }
   .missed { fill: var(--vscode-charts-red); }
-  .bug { fill: none; stroke: var(--vscode-charts-orange); stroke-width: 1.2; }
+  .bug { fill: none; stroke: var(--vscode-charts-yellow); stroke-width: 1.2; }
   .key { padding-left: 8px; } .key:first-child { padding-left: 0; }
   .solved-key { color: var(--vscode-charts-green); }
   .missed-key { color: var(--vscode-charts-red); }
-  .bug-key { color: var(--vscode-charts-orange); }
+  .bug-key { color: var(--vscode-charts-yellow); }
   table { border-collapse: collapse; width: 100%; margin-top: 12px; }
   caption { text-align: left; font-weight: 600; padding-bottom: 3px; }
   th { text-align: left; font-weight: normal; }
