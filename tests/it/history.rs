@@ -480,13 +480,12 @@ fn moved() -> (Project, String) {
     let sums = std::fs::read_to_string(project.root().join("shop/sums.py")).unwrap();
     git(&project.root(), &["rm", "--quiet", "shop/halves.py", "shop/sums.py"]);
     project.write("shop/price.py", &format!("{PRICE}\n\n{sums}"));
-    for file in ["tests/test_sums.py"] {
-        let text = std::fs::read_to_string(project.root().join(file)).unwrap();
-        project.write(
-            file,
-            &text.replace("sums.mean", "price.mean").replace("import sums", "import price"),
-        );
-    }
+    let file = "tests/test_sums.py";
+    let before = std::fs::read_to_string(project.root().join(file)).unwrap();
+    project.write(
+        file,
+        &before.replace("sums.mean", "price.mean").replace("import sums", "import price"),
+    );
     project.commit("sums are prices");
     (project, fix)
 }

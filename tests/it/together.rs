@@ -85,7 +85,9 @@ fn check_states(bench: &Bench, bug: &Changes) -> Vec<Verdicts> {
     let mut states = vec![bug.clone()];
     for unit in &units {
         let mut state = bug.clone();
-        unit.iter().for_each(|path| state.restore(path));
+        for path in unit {
+            state.restore(path);
+        }
         states.push(state);
     }
     let mut told = Vec::new();

@@ -347,7 +347,7 @@ fn values_are_described_without_their_own_code_and_the_same_in_every_run() {
     assert_eq!(said("1"), expect);
 }
 
-const SHOP_JS: &str = r#"'use strict';
+const SHOP_JS: &str = r"'use strict';
 
 function total(prices) {
   return prices.reduce((sum, price) => sum + price, 0);
@@ -375,9 +375,9 @@ class Basket {
 }
 
 module.exports = { total, label, each, Basket };
-"#;
+";
 
-const TESTS_JS: &str = r#"'use strict';
+const TESTS_JS: &str = r"'use strict';
 const assert = require('node:assert');
 const test = require('node:test');
 const { total, label, each, Basket } = require('../src/shop.js');
@@ -392,7 +392,7 @@ test('put', async () => {
   await basket.put('tea');
   assert.deepEqual(basket.items, ['tea']);
 });
-"#;
+";
 
 #[test]
 fn calls_of_javascript_are_recorded_and_what_cannot_be_is_counted_as_unseen() {
