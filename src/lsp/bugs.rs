@@ -103,12 +103,12 @@ fn stands(patch: &Patch, file: &RelPath, bytes: &[u8]) -> Option<(Standing, u32,
 /// that it is a patch of.
 pub(super) fn places(patch: &Patch) -> Vec<Value> {
     let of_file = |file: &crate::diff::FilePatch| {
-        let path = file.old_path().or(file.new_path()).cloned();
+        let name = file.old_path().or(file.new_path());
         let lines = file.hunks().iter().map(|hunk| {
             let kept = |line: &&Line| matches!(line, Line::Context(_));
             hunk.lines_before() + hunk.lines().iter().take_while(kept).count() + 1
         });
-        lines.map(|line| json!({ "file": path, "line": line })).collect::<Vec<Value>>()
+        lines.map(|line| json!({ "file": name, "line": line })).collect::<Vec<Value>>()
     };
     patch.files().iter().flat_map(of_file).collect()
 }
