@@ -210,11 +210,11 @@ fn what_the_harness_cannot_do_is_a_result_and_not_a_protocol_error() {
     let home = Home::new();
     let mut client = Client::ready(&home);
     for (tool, arguments) in [
-        ("inject_bug", json!({})),
-        ("inject_bug", json!({ "repo": "/nowhere" })),
-        ("check_artifact", json!({})),
-        ("check_artifact", json!({ "artifact_files": { "bug_inject.diff": "x" } })),
-        ("solve", json!({ "artifact_folder": "/nowhere" })),
+        ("inject_bug", json!({ "wait_s": 50 })),
+        ("inject_bug", json!({ "repo": "/nowhere", "wait_s": 50 })),
+        ("check_artifact", json!({ "wait_s": 50 })),
+        ("check_artifact", json!({ "artifact_files": { "bug_inject.diff": "x" }, "wait_s": 50 })),
+        ("solve", json!({ "artifact_folder": "/nowhere", "wait_s": 50 })),
         ("workspace_status", json!({ "repo": "/nowhere" })),
         ("score_reward", json!({ "solved": "two" })),
     ] {
