@@ -105,6 +105,7 @@ pub(super) enum Drawn {
 
 impl Undoing {
     pub(super) fn new(history: Arc<History>, code: &Code<'_>) -> Self {
+        let history = Arc::new(without_gone_tests(history, code));
         let mut changes = Vec::new();
         let of = history.commits.len();
         for (age, commit) in history.commits.iter().enumerate() {
@@ -339,6 +340,15 @@ impl FileChange {
         let done = self.opened.as_ref().is_some_and(|ways| ways.left.is_empty());
         if done { 0.0 } else { self.weight }
     }
+}
+
+/// A test file that is gone, or that was renamed beyond recognition, is no code that a bug could bring back.
+fn without_gone_tests(history: Arc<History>, code: &Code<'_>) -> History {
+    let mut history = Arc::unwrap_or_clone(history);
+    for commit in &mut history.commits {
+        commit.gone.retain(|gone| !code.is_test(&gone.path));
+    }
+    history
 }
 
 fn changed_lines(old: &[u8], new: &[u8]) -> usize {

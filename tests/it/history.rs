@@ -525,7 +525,7 @@ fn a_weakening_is_taken_from_the_older_test_of_what_fails_alone() {
     project.edit("tests/test_price.py", "tax.tax(100), 20)", "tax.tax(100), 30)");
     let fix = project.commit("Fix rounding and the tax");
     let bench = project.bench();
-    let bugs = all_bugs(&bench, &request(&bench, 1));
+    let bugs = all_bugs(&bench, &Request { passing_tests: 1, ..request(&bench, 1) });
     let rounding =
         |bug: &&Injected| undoes(bug, &fix) && text(&bug.artifact.bug_inject).contains("price.py");
     let bug = bugs.iter().find(rounding).expect("it was undone");
