@@ -344,9 +344,14 @@ impl FileChange {
 
 /// A test file that is gone, or that was renamed beyond recognition, is no code that a bug could bring back.
 fn without_gone_tests(history: Arc<History>, code: &Code<'_>) -> History {
+    // Known by its name alone: it is none of today's.
+    let is_test = |path: &RelPath| {
+        let language = code.languages().for_path(path);
+        language.is_some_and(|it| it.is_test_path(path) || it.is_test_support_path(path))
+    };
     let mut history = Arc::unwrap_or_clone(history);
     for commit in &mut history.commits {
-        commit.gone.retain(|gone| !code.is_test(&gone.path));
+        commit.gone.retain(|gone| !is_test(&gone.path));
     }
     history
 }

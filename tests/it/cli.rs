@@ -291,7 +291,8 @@ fn unnoticed_edits_are_not_looked_for_where_calls_cannot_be_recorded() {
         .output()
         .unwrap();
     let (shown, said) = (output.stdout, output.stderr);
-    let shown = format!("{}{}", String::from_utf8(shown).unwrap(), String::from_utf8(said).unwrap());
+    let shown =
+        format!("{}{}", String::from_utf8(shown).unwrap(), String::from_utf8(said).unwrap());
     assert!(shown.contains("that needs pytest, unittest, cargo-test"), "{shown}");
     assert!(!shown.contains("edits tried"), "{shown}");
 }

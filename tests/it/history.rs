@@ -260,7 +260,8 @@ fn fixes_are_undone_into_bugs_that_pass_every_check() {
     let patch = text(&bug.artifact.bug_inject);
     assert!(patch.contains("a/shop/money.py"), "through the rename:\n{patch}");
     assert!(patch.contains("-    return round(value)\n+    return int(value + 0.5)\n"), "{patch}");
-    assert!((bug.origin.as_ref().unwrap().similarity - 1.0).abs() < 1e-9);
+    let origin = bug.origin.as_ref().unwrap();
+    assert!((origin.similarity - 1.0).abs() < 1e-9, "{origin:?}\n{patch}");
     // The older test lacks the assertion that the fix brought.
     let weakening = text(&bug.artifact.test_weaken);
     assert!(
