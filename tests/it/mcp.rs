@@ -392,7 +392,7 @@ fn mcp_inspector_lists_and_calls_the_tools_in_both_eras() {
     for era in ["legacy", "modern"] {
         let strict = ["--protocol-era", era, "--method", "tools/list", "--strict"];
         let listed = inspect(&program, &home, &strict);
-        assert_eq!(listed["result"]["tools"].as_array().map(Vec::len), Some(19), "{era}: {listed}");
+        assert_eq!(listed["result"]["tools"].as_array().map(Vec::len), Some(25), "{era}: {listed}");
         let call = ["--protocol-era", era, "--method", "tools/call", "--tool-name", "score_reward"];
         let arguments = ["--tool-arg", "solved=2", "attempts=8"];
         let called = inspect(&program, &home, &[&call[..], &arguments[..]].concat());
