@@ -260,7 +260,7 @@ fn a_bug_of_a_real_repository_goes_the_whole_way() {
     assert_eq!(listing(&home), before, "the repository was written to");
 }
 
-/// Runs the tests and writes their JUnit report, as a command of the user's own.
+/// Runs the tests and writes their `JUnit` report, as a command of the user's own.
 const OWN_COMMAND: &str = r#"import unittest
 
 lines = []
