@@ -259,7 +259,7 @@ impl Here<'_> {
         }
         let run =
             json!({ "folder": self.home.folder, "file": self.home.file, "test": test.qualified });
-        let title = format!("run {} in the sandbox", test.name);
+        let title = format!("run {} with its file's tests", test.name);
         offers.push(Offer { title, kind: TEST, what: What::Do(Do::new("runTest", run)) });
     }
 

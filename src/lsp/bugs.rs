@@ -2,6 +2,7 @@
 
 use super::document::to_u32;
 use super::edits::as_file;
+use super::outline;
 use super::state::{Home, Known};
 use crate::diff::{Line, Patch, line_changes};
 use crate::text;
@@ -67,16 +68,7 @@ impl Marks {
 
     pub(super) fn shift(&mut self, line: u32, by: isize) {
         for mark in self.bugs.iter_mut().chain(&mut self.unnoticed) {
-            let moved = |line: u32| {
-                let moved = i64::from(line) + i64::try_from(by).unwrap_or(0);
-                u32::try_from(moved.max(0)).unwrap_or(u32::MAX)
-            };
-            if mark.first > line {
-                mark.first = moved(mark.first);
-            }
-            if mark.last >= line {
-                mark.last = moved(mark.last).max(mark.first);
-            }
+            outline::shift(&mut mark.first, &mut mark.last, line, by);
         }
     }
 }

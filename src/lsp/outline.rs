@@ -50,12 +50,7 @@ impl Outline {
     /// Moves what stands behind a line, and stretches what spans it.
     pub(super) fn shift(&mut self, line: u32, by: isize) {
         for place in self.functions.iter_mut().chain(&mut self.tests) {
-            if place.first > line {
-                place.first = moved(place.first, by);
-            }
-            if place.last >= line {
-                place.last = moved(place.last, by).max(place.first);
-            }
+            shift(&mut place.first, &mut place.last, line, by);
         }
     }
 }
@@ -63,6 +58,16 @@ impl Outline {
 impl Place {
     pub(super) fn spans(&self, line: u32) -> bool {
         (self.first..=self.last).contains(&line)
+    }
+}
+
+/// Moves lines that stand behind a changed one, and stretches those that span it.
+pub(super) fn shift(first: &mut u32, last: &mut u32, line: u32, by: isize) {
+    if *first > line {
+        *first = moved(*first, by);
+    }
+    if *last >= line {
+        *last = moved(*last, by).max(*first);
     }
 }
 

@@ -42,12 +42,11 @@ pub(super) async fn begin<A: serde::Serialize>(
         let answer = verb(session, job)?;
         serde_json::to_value(answer).map_err(|error| Error::Harness(error.into()))
     });
-    let request = JobRequest {
-        repository: repository.clone(),
-        tool: wanted.tool.to_owned(),
-        given: given.clone(),
-        arguments: given,
-    };
+    // Whoever else finds it interrupted must not take it for a call of its own.
+    let mut arguments = given.clone();
+    arguments["editor"] = json!(true);
+    let tool = wanted.tool.to_owned();
+    let request = JobRequest { repository: repository.clone(), tool, given, arguments };
     let session = Arc::clone(&shared.session);
     let begun = tokio::task::spawn_blocking(move || session.begin_job(request, work)).await;
     let line = begun

@@ -98,6 +98,10 @@ fn run(
 }
 
 fn work(others: &[Entry], name: &str, arguments: Value) -> Result<Work, Error> {
+    if arguments["editor"] == true {
+        let text = "an editor began this job, on text that was not saved; ask for it there again";
+        return Err(Error::Usage(text.to_owned()));
+    }
     let entry = others.iter().find(|entry| entry.tool.name == name);
     entry.and_then(|entry| entry.work(arguments)).unwrap_or_else(|| {
         Err(Error::Usage(format!(
