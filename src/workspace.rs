@@ -90,6 +90,19 @@ impl Workspace {
         freeze::frozen(self, id, &Freezing { owner, ..Freezing::at(SystemTime::now()) })
     }
 
+    /// Keeps a base until then, whatever else is frozen meanwhile, for whoever is named (the id of what rests
+    /// on it). Only `state prune`, which knows what is still open, takes it sooner.
+    pub fn pin(&self, base: &Base, by: &str, until: SystemTime) -> Result<(), Error> {
+        let _held = state::lock(&self.state)?;
+        base.dir.parent().map_or(Ok(()), |home| prune::pin(home, by, until))
+    }
+
+    /// Lets go of what is pinned for somebody.
+    pub fn unpin(&self, by: &str) -> Result<(), Error> {
+        let _held = state::lock(&self.state)?;
+        prune::unpin(&self.state, by)
+    }
+
     /// `base` with `changes` as a tree of its own, in which nothing tells what was changed.
     pub fn show(
         &self,

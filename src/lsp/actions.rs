@@ -20,7 +20,7 @@ use crate::tree::RelPath;
 use serde_json::json;
 use std::collections::BTreeMap;
 
-pub(super) const KINDS: [&str; 8] = [
+pub(super) const KINDS: [&str; 9] = [
     "refactor.rewrite.selfplay.inject",
     "refactor.rewrite.selfplay.bug",
     "refactor.rewrite.selfplay.practise",
@@ -29,6 +29,7 @@ pub(super) const KINDS: [&str; 8] = [
     "quickfix.selfplay.repair",
     "quickfix.selfplay.test",
     "refactor.rewrite.selfplay.unnoticed",
+    "refactor.rewrite.selfplay.run",
 ];
 const INJECT: &str = KINDS[0];
 const BUG: &str = KINDS[1];
@@ -37,8 +38,9 @@ const TRAIN: &str = KINDS[3];
 const SOLVE: &str = KINDS[4];
 const REPAIR: &str = KINDS[5];
 const TEST: &str = KINDS[6];
-/// Not a quick fix: editors put those first, and take the first unasked.
+// No quick fixes: editors put those first, and take the first unasked.
 const UNNOTICED: &str = KINDS[7];
+const RUN: &str = KINDS[8];
 
 /// Bugs that one place offers actions for, the latest.
 const MOST: usize = 5;
@@ -260,7 +262,7 @@ impl Here<'_> {
         let run =
             json!({ "folder": self.home.folder, "file": self.home.file, "test": test.qualified });
         let title = format!("run {} with its file's tests", test.name);
-        offers.push(Offer { title, kind: TEST, what: What::Do(Do::new("runTest", run)) });
+        offers.push(Offer { title, kind: RUN, what: What::Do(Do::new("runTest", run)) });
     }
 
     fn of_unnoticed(&self, offers: &mut Vec<Offer>) {

@@ -389,7 +389,7 @@ impl Call {
 }
 
 /// Calls on other text are other calls.
-fn unsaved_digest(repository: &Repository) -> Value {
+pub(super) fn unsaved_digest(repository: &Repository) -> Value {
     let files: crate::tree::Changes = repository
         .unsaved
         .iter()

@@ -1,6 +1,6 @@
 //! Practice: a person looks for a bug in a tree of their own.
 
-use super::commands::{Call, refused};
+use super::commands::{Call, refused, unsaved_digest};
 use super::types::{LspAny, ProgressToken};
 use super::work::{self, Wanted};
 use crate::session::{
@@ -81,16 +81,13 @@ async fn start(call: &Call, wanted: Wanted) -> Result<Option<LspAny>> {
             return Err(refused(text.to_owned()));
         }
     };
+    let repository = call.on_screen(argument.artifact.as_deref());
     let given = json!({
         "repo": call.folder, "artifact": argument.artifact, "pick": argument.pick, "target": target,
         "strategy": argument.strategy, "seed": seed, "another": argument.another,
+        "unsaved": unsaved_digest(&repository),
     });
-    // The tree is made of what is saved: a round outlives what an editor holds.
-    let request = PracticeStartRequest {
-        repository: call.repository.clone(),
-        pick,
-        another: argument.another,
-    };
+    let request = PracticeStartRequest { repository, pick, another: argument.another };
     let work = move |session: &Session, job: &Job| session.practice_start(&request, job);
     work::begin(&call.shared, wanted, &call.folder, given, work).await
 }

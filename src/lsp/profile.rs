@@ -30,9 +30,9 @@ pub(super) struct Profile {
     pub(super) shows_documents: bool,
     /// Opens documents of our own scheme.
     pub(super) virtual_documents: bool,
-    /// Is told what jobs do by our own notification, `ssrMcp/changed`.
+    /// Knows our own notifications (`ssrMcp/changed`, `ssrMcp/jobEnded`), and shows what commands answer itself.
     pub(super) ours: bool,
-    /// Shows answers and the ends of jobs itself: they go into no message box.
+    /// Shows the ends of jobs itself, too: they go into no message box.
     pub(super) says: bool,
 }
 

@@ -15,7 +15,7 @@ use super::types::{
     InitializeResult, InitializedParams, InlayHint, InlayHintParams, InlayHintProvider, LspAny,
     SaveOptions, ServerCapabilities, ServerInfo, TextDocumentContent, TextDocumentContentOptions,
     TextDocumentContentParams, TextDocumentContentResult, TextDocumentSync, TextDocumentSyncKind,
-    TextDocumentSyncOptions, WorkDoneProgressCancelParams, WorkspaceFolder,
+    TextDocumentSyncOptions, WorkDoneProgressCancelParams, WorkspaceFolder, WorkspaceFolders,
     WorkspaceFoldersServerCapabilities, WorkspaceOptions,
 };
 use super::{actions, diagnostics, hints, lenses, pipe, uri, virtual_documents, watch, work};
@@ -253,12 +253,8 @@ impl LanguageServer for Face {
 }
 
 fn folders(params: &InitializeParams) -> Vec<PathBuf> {
-    let given = params.workspace_folders_initialize_params.workspace_folders.clone();
-    let given: Option<Vec<WorkspaceFolder>> = given
-        .and_then(|given| serde_json::to_value(given).ok())
-        .and_then(|value| serde_json::from_value(value).ok());
-    match given {
-        Some(given) if !given.is_empty() => paths(&given),
+    match &params.workspace_folders_initialize_params.workspace_folders {
+        Some(WorkspaceFolders::WorkspaceFolderList(given)) if !given.is_empty() => paths(given),
         _ => {
             #[allow(deprecated, reason = "what clients of before workspace folders send")]
             let root = params.root_uri.as_ref();

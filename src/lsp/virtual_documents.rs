@@ -45,9 +45,9 @@ impl Part {
     }
 }
 
-/// `ssr-mcp:/bug/ID.diff?FOLDER`
+/// `ssr-mcp:///bug/ID.diff?FOLDER`, which editors and their URI libraries spell alike.
 fn uri_of(folder: &Path, part: Part, id: &str) -> Option<Uri> {
-    let mut uri = url::Url::parse(&format!("{SCHEME}:/{}/{id}.diff", part.name())).ok()?;
+    let mut uri = url::Url::parse(&format!("{SCHEME}:///{}/{id}.diff", part.name())).ok()?;
     uri.set_query(Some(folder.to_str()?));
     Some(Uri::from(String::from(uri)))
 }

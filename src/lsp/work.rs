@@ -213,8 +213,8 @@ pub(super) fn tell(shared: &Arc<Shared>, text: String) {
 
 /// Says what an answer holds, for clients that do not show answers.
 pub(super) fn tell_answer(shared: &Arc<Shared>, text: &str) {
-    let says = shared.state().profile.says;
-    if !says {
+    let shows = shared.state().profile.ours;
+    if !shows {
         tell(shared, format!("Self-play: {text}"));
     }
 }

@@ -12,7 +12,7 @@ use crate::workspace::Workspace;
 use crate::wrong_book::{self, FIRST_ORDER};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 #[derive(Clone)]
 pub(super) struct Record {
@@ -309,4 +309,9 @@ fn from_row(row: store::Artifact) -> Result<Artifact, Error> {
 pub(super) fn now() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     i64::try_from(since).unwrap_or(i64::MAX)
+}
+
+/// Such seconds as a time.
+pub(super) fn time(seconds: i64) -> SystemTime {
+    UNIX_EPOCH + Duration::from_secs(seconds.try_into().unwrap_or(0))
 }

@@ -114,7 +114,7 @@ impl Freezer<'_> {
         self.known.save().map_err(|error| Error::state(state, error))?;
         let in_use = prune::take(&home, self.options.now)?;
         if !reused {
-            prune::prune(state, self.options.keep, &self.blobs)?;
+            prune::prune(state, self.options.keep, self.options.now, &self.blobs)?;
         }
         let report = self.summary(&listing, sight, reused);
         Ok(Base::new(id, &home, root.clone(), report, listing, in_use))

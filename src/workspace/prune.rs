@@ -25,8 +25,49 @@ pub(super) fn take(home: &Path, now: SystemTime) -> Result<File, Error> {
     take().map_err(|error| Error::state(&path, error))
 }
 
-/// Removes the bases beyond the `keep` most recently used, less those in use, and what they leave.
-pub(super) fn prune(state: &Path, keep: usize, blobs: &Blobs) -> Result<(), Error> {
+/// Beside a base's tree: a file a pin, whose time of change is when it ends.
+const PINS: &str = "pins";
+
+/// Keeps a base from being pruned until then, for whoever is named.
+pub(super) fn pin(home: &Path, by: &str, until: SystemTime) -> Result<(), Error> {
+    let pins = home.join(PINS);
+    let pinned = || -> io::Result<()> {
+        fs::create_dir_all(&pins)?;
+        File::create(pins.join(by))?.set_modified(until)
+    };
+    pinned().map_err(|error| Error::state(&pins, error))
+}
+
+/// Lets go of what is pinned for somebody.
+pub(super) fn unpin(state: &Path, by: &str) -> Result<(), Error> {
+    let unpinned = || -> io::Result<()> {
+        for home in homes(state)? {
+            match fs::remove_file(home.join(PINS).join(by)) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
+        }
+        Ok(())
+    };
+    unpinned().map_err(|error| Error::state(&bases(state), error))
+}
+
+fn is_pinned(home: &Path, now: SystemTime) -> io::Result<bool> {
+    for pin in entries(&home.join(PINS))? {
+        if pin.metadata()?.modified()? > now {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Removes the bases beyond the `keep` most recently used, less those pinned or in use, and what they leave.
+pub(super) fn prune(
+    state: &Path,
+    keep: usize,
+    now: SystemTime,
+    blobs: &Blobs,
+) -> Result<(), Error> {
     let pruned = || -> io::Result<()> {
         let mut used: Vec<(SystemTime, PathBuf)> = Vec::new();
         for home in homes(state)? {
@@ -35,7 +76,7 @@ pub(super) fn prune(state: &Path, keep: usize, blobs: &Blobs) -> Result<(), Erro
         used.sort();
         let beyond = used.len().saturating_sub(keep);
         for (_, home) in used.into_iter().take(beyond) {
-            if lock_file(&home.join("lock"))?.try_lock().is_ok() {
+            if !is_pinned(&home, now)? && lock_file(&home.join("lock"))?.try_lock().is_ok() {
                 remove(state, &home)?;
             }
         }

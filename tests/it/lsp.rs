@@ -83,6 +83,15 @@ fn only_the_kinds_that_are_asked_for_are_offered() {
 }
 
 #[test]
+fn running_a_test_is_no_quick_fix_that_an_editor_would_take_unasked() {
+    let home = small();
+    let mut editor = Editor::open(&home, &everything());
+    let tests = editor.open_file(&home.root().join("repo/test_m.py"));
+    let run = editor.action(&tests, "run test_");
+    assert_eq!(run["kind"], "refactor.rewrite.selfplay.run", "{run}");
+}
+
+#[test]
 fn an_action_that_is_resolved_comes_back_as_it_was() {
     let home = small();
     let mut editor = Editor::open(&home, &everything());

@@ -13,7 +13,7 @@ use ssr_mcp::sandbox::Cancel;
 use ssr_mcp::session::{
     ArtifactRef, Document, Error, Event, Job, PracticeAnswer, PracticeCheckAnswer, PracticePick,
     PracticeRaceRequest, PracticeRef, PracticeRunRequest, PracticeStartRequest, Repository,
-    Session,
+    RunTestsRequest, Session,
 };
 use ssr_mcp::store;
 use ssr_mcp::tree::{Changes, File, RelPath};
@@ -258,6 +258,12 @@ fn a_round_outlives_its_process_its_tree_and_the_repository_s_next_change() {
     let own = shop.repo().join(PRICE);
     let text = fs::read_to_string(&own).unwrap();
     fs::write(&own, format!("{text}\n\ndef new():\n    return 1\n")).unwrap();
+    // More copies than are kept for their own sake.
+    let all = RunTestsRequest { repository: Repository::default(), file: None };
+    for change in 0..6 {
+        fs::write(shop.repo().join("shop/notes.py"), format!("# {change}\n")).unwrap();
+        shop.session().run_tests(&all, &job()).unwrap();
+    }
     let before = snapshot(&shop.repo());
     edit(&round.tree, PRICE, REPAIR);
     let answer = check(&shop.session());

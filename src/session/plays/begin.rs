@@ -7,7 +7,7 @@ use crate::grading::Task;
 use crate::injector::Strategy;
 use crate::sandbox::Tier;
 use crate::session::open::Opened;
-use crate::session::record::now;
+use crate::session::record::{self, now};
 use crate::session::{ArtifactRef, Error, Job, Repository, Session, inject, jobs};
 use crate::store::{self, PlayState};
 use crate::tree::Changes;
@@ -129,7 +129,9 @@ impl Session {
             framework: opened.harness.runner().framework().to_owned(),
             sandbox: opened.harness.tier(),
         };
-        let Opened { workspace, record, .. } = opened;
+        let Opened { workspace, record, harness, .. } = opened;
+        let until = record::time(row.expires);
+        workspace.pin(harness.base(), &row.id, until).map_err(Error::harness)?;
         let seat = Seat::new(workspace, record, row, settings, room)?;
         self.plays.add(&mut self.plays.lock(), answer.play.clone(), seat);
         Ok(answer)

@@ -8,11 +8,14 @@ use crate::artifact::Artifact;
 use crate::diff::Patch;
 use crate::practice::{behaviours, clues};
 use crate::session::open::Opened;
-use crate::session::record::{Record, now};
+use crate::session::record::{self, Record, now};
 use crate::session::{Error, Job, Repository, Session, jobs};
 use crate::store::{self, PracticeState};
 use crate::tree::{Changes, Tree};
 use crate::workspace::Edited;
+
+/// Seconds.
+const TEN_YEARS: i64 = 10 * 365 * 24 * 3600;
 
 #[derive(Clone, Debug)]
 pub struct PracticeStartRequest {
@@ -52,6 +55,9 @@ impl Session {
         if !record.store.begin_practice(&row, !request.another).map_err(Error::harness)? {
             return Err(Error::usage("another process has just begun a round of practice here"));
         }
+        // A round lasts as long as the person takes, through any number of copies of the repository.
+        let (base, until) = (harness.base(), record::time(row.begun.saturating_add(TEN_YEARS)));
+        workspace.pin(base, &row.id, until).map_err(Error::harness)?;
         // A process that ends before this leaves a round whose tree the next call lays out.
         let round = Round::of(workspace.clone(), record.clone(), row)?;
         round.lay_out(harness.base(), &proof.task)?;

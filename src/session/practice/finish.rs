@@ -155,6 +155,11 @@ pub(super) fn ended(round: &mut Round, end: End) -> Result<StoredGame, Error> {
             "another process ended the round at this moment; `ssr-mcp practice reveal` tells its bug",
         ));
     };
+    if let Err(error) = round.workspace.unpin(&row.id) {
+        tracing::warn!(
+            "the round's copy of the repository stays until `ssr-mcp state prune`: {error}"
+        );
+    }
     round.row.state = state;
     round.row.ended = Some(now);
     round.row.score = Some(game.score);

@@ -294,6 +294,12 @@ impl Editor {
     }
 
     /// Closes the server's input.
+    /// `kill -9`.
+    pub(crate) fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
     pub(crate) fn hang_up(&mut self) {
         self.stdin = None;
     }

@@ -128,7 +128,7 @@ fn parts_of_a_bug_are_documents_of_our_own() {
     ] {
         let shown = editor.execute("show", &json!({ "artifact": bug["artifact"], "part": part }));
         let uri = shown["result"]["uri"].as_str().unwrap_or_else(|| panic!("{shown}"));
-        assert!(uri.starts_with("ssr-mcp:/"), "{uri}");
+        assert!(uri.starts_with("ssr-mcp:///"), "{uri}");
         let text = shown["result"]["text"].as_str().unwrap();
         assert!(marks.iter().all(|mark| text.contains(mark)), "{part}: {text}");
         let read = editor.ask("workspace/textDocumentContent", &json!({ "uri": uri }));
@@ -225,6 +225,38 @@ fn a_bug_whose_other_file_was_changed_is_refused_with_the_reason() {
 /// Repairs the practice tree as a person would who was told the bug: by the original file.
 fn repair(home: &Home, tree: &Path, file: &str) {
     fs::copy(home.root().join("repo").join(file), tree.join(file)).unwrap();
+}
+
+#[test]
+fn a_practice_tree_holds_what_is_not_saved() {
+    let home = ledger();
+    let mut editor = Editor::open(&home, &everything());
+    let file = home.root().join("repo/ledger/money.py");
+    let saved = fs::read_to_string(&file).unwrap();
+    let document = editor.open_file(&file);
+    editor.set(&document, &format!("{saved}\n\nNOT_SAVED = 1\n"));
+    editor.execute("practise", &json!({ "seed": 3, "strategy": "direct" }));
+    let message = editor.message();
+    assert!(message.starts_with("Self-play: practise in "), "{message}");
+    let shown = editor.execute("practiceShow", &json!({}))["result"].clone();
+    let tree = PathBuf::from(shown["tree"].as_str().unwrap());
+    let text = fs::read_to_string(tree.join("ledger/money.py")).unwrap();
+    assert!(text.ends_with("NOT_SAVED = 1\n"), "{text}");
+    assert_eq!(fs::read_to_string(&file).unwrap(), saved);
+    editor.leave();
+}
+
+#[test]
+fn a_job_that_an_editor_began_is_not_begun_again_by_somebody_else() {
+    let home = ledger();
+    let mut editor = Editor::open(&home, &everything());
+    let begun = editor.execute("inject", &json!({ "seed": 3 }));
+    let job = begun["result"]["job"].as_str().unwrap().to_owned();
+    editor.kill();
+    let mut agent = crate::mcp::Client::ready(&home);
+    let told = agent.tool("job", &json!({ "job": job, "action": "wait", "wait_s": 1 }));
+    let text = told["content"][0]["text"].as_str().unwrap();
+    assert!(told["isError"] == true && text.contains("an editor began this job"), "{told}");
 }
 
 #[test]

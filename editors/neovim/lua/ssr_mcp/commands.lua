@@ -321,6 +321,11 @@ M.of_client = {
       server.say(answer.reason or 'a training step was taken')
     end)
   end),
+  ['ssrMcp.score'] = here(function(client, argument)
+    server.execute(client, 'score', argument, function(answer)
+      server.say(answer.reason)
+    end)
+  end),
   ['ssrMcp.unnoticed'] = here(unnoticed),
   ['ssrMcp.runTest'] = here(run_test),
   ['ssrMcp.practise'] = here(practice.start),

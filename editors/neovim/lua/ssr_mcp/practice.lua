@@ -90,8 +90,7 @@ end
 ---@param argument table
 function M.hint(client, argument)
   server.execute(client, 'practiceHint', argument, function(answer)
-    -- The hint itself is told by the server.
-    server.say(('%d hints left'):format(answer.hints_left))
+    server.say(('%s (%d hints left)'):format(answer.hint.text, answer.hints_left))
   end)
 end
 
