@@ -17,6 +17,7 @@ mod outline;
 mod pipe;
 mod practice;
 mod profile;
+mod proposed;
 mod server;
 mod shared;
 mod state;

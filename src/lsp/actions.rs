@@ -3,9 +3,10 @@
 use super::bugs::{Mark, Standing};
 use super::commands::Do;
 use super::document::Document;
-use super::edits::{Shown, workspace_edit};
+use super::edits::Shown;
 use super::outline::Place;
 use super::profile::Profile;
+use super::proposed::{self, Proposed};
 use super::shared::Shared;
 use super::state::{Home, Known, KnownBug};
 use super::tests_of;
@@ -13,7 +14,6 @@ use super::types::{
     CodeAction, CodeActionDisabled, CodeActionKind, CodeActionParams, CodeActionResponse, Command,
     WorkspaceEdit,
 };
-use crate::diff::Patch;
 use crate::injector::Strategy;
 use crate::session::PracticeAnswer;
 use crate::tree::RelPath;
@@ -91,7 +91,8 @@ struct Offer {
 
 enum What {
     Do(Do),
-    Edit(WorkspaceEdit),
+    /// With the command that asks the client for the same.
+    Edit(WorkspaceEdit, Do),
     /// Why it cannot be done.
     Not(String),
 }
@@ -101,7 +102,7 @@ impl Offer {
     fn action(self, profile: &Profile) -> Option<CodeActionResponse> {
         let title = format!("Self-play: {}", self.title);
         if !profile.action_literals {
-            let What::Do(command) = self.what else { return None };
+            let (What::Do(command) | What::Edit(_, command)) = self.what else { return None };
             return Some(CodeActionResponse::Command(command.named(title)));
         }
         let mut action = CodeAction {
@@ -111,7 +112,7 @@ impl Offer {
         };
         match self.what {
             What::Do(command) => action.command = Some(command.named(title)),
-            What::Edit(edit) => action.edit = Some(edit),
+            What::Edit(edit, _) => action.edit = Some(edit),
             What::Not(reason) if profile.disabled_actions => {
                 action.disabled = Some(CodeActionDisabled { reason });
             }
@@ -208,15 +209,17 @@ impl Here<'_> {
         let mut offer = |title: String, kind, what| offers.push(Offer { title, kind, what });
         match standing {
             Standing::Fits => {
-                let what = self.edit(&known.patch);
-                offer(format!("put bug {id} into the open files"), BUG, what);
+                if let Some(what) = self.edit(known, Proposed::Bug) {
+                    offer(format!("put bug {id} into the open files"), BUG, what);
+                }
             }
             Standing::Made => {
-                if let Some(repair) = self.repair(known) {
+                if let Some(repair) = self.edit(known, Proposed::Repair) {
                     offer(format!("apply the repair of bug {id}"), REPAIR, repair);
                 }
-                let what = self.edit(&known.patch.reversed());
-                offer(format!("take bug {id} out again"), BUG, what);
+                if let Some(what) = self.edit(known, Proposed::Original) {
+                    offer(format!("take bug {id} out again"), BUG, what);
+                }
             }
         }
         self.common(known, offers);
@@ -327,27 +330,16 @@ impl Here<'_> {
         );
     }
 
-    fn shown(&self) -> Shown<'_> {
-        Shown { folder: &self.home.folder, documents: self.documents }
-    }
-
-    /// The edit that a patch is, or why it is none.
-    fn edit(&self, patch: &Patch) -> What {
-        let shown = self.shown();
-        let changes = match patch.apply(&shown) {
-            Ok(changes) => changes,
-            Err(why) => return What::Not(format!("{why}; another file of it is not as it was")),
-        };
-        match workspace_edit(&shown, &changes, self.profile) {
-            Some(edit) => What::Edit(edit),
-            None => What::Not("it adds or deletes a file".to_owned()),
-        }
-    }
-
-    /// The repair that an attempt found, where its code fits what is shown.
-    fn repair(&self, known: &KnownBug) -> Option<What> {
-        let patch = Patch::parse(known.bug.repair.as_ref()?).ok()?;
-        Some(self.edit(&patch))
+    /// `None` where there is no such edit; one that does not fit what is shown says why.
+    fn edit(&self, known: &KnownBug, wanted: Proposed) -> Option<What> {
+        let shown = Shown { folder: &self.home.folder, documents: self.documents };
+        let argument = json!({
+            "folder": self.home.folder, "artifact": known.bug.artifact, "edit": wanted.name()
+        });
+        Some(match proposed::edit(&shown, &wanted.patch(known)?, self.profile) {
+            Ok(edit) => What::Edit(edit, Do::new("apply", argument)),
+            Err(why) => What::Not(why),
+        })
     }
 }
 

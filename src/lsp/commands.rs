@@ -26,8 +26,9 @@ use tower_lsp::jsonrpc::{Error, ErrorCode, Result};
 pub(super) const PREFIX: &str = "ssrMcp.";
 
 /// Without their prefix.
-pub(super) const NAMES: [&str; 24] = [
+pub(super) const NAMES: [&str; 25] = [
     "inject",
+    "apply",
     "solve",
     "show",
     "runParser",
@@ -83,7 +84,8 @@ pub(super) struct Argument {
     part: Option<String>,
     file: Option<RelPath>,
     test: Option<String>,
-    edit: Option<String>,
+    /// An unnoticed edit's id; of a bug, which edit.
+    pub(super) edit: Option<String>,
     job: Option<String>,
     pub(super) practice: Option<String>,
     pub(super) pick: Option<String>,
@@ -114,6 +116,7 @@ pub(super) async fn execute(
         "unnoticed" => call.unnoticed(wanted).await,
         "runTest" => call.run_test(wanted).await,
         "runParser" => call.run_parser(wanted).await,
+        "apply" => call.apply(),
         "show" => call.show(),
         "missingTest" => call.missing_test(),
         "score" => call.score().await,
@@ -368,7 +371,7 @@ impl Call {
         self.argument.target.clone().or_else(|| Some(self.home()?.file.to_string()))
     }
 
-    fn artifact(&self) -> Result<String> {
+    pub(super) fn artifact(&self) -> Result<String> {
         let given = self.argument.artifact.clone();
         given.ok_or_else(|| refused("which bug is meant is not said; give artifact".to_owned()))
     }

@@ -19,6 +19,8 @@ pub(super) struct Profile {
     /// Asks for diagnostics itself, also when told to ask again; else they are sent.
     pub(super) pulls_diagnostics: bool,
     pub(super) progress: bool,
+    /// Makes edits that the server asks for.
+    pub(super) applies_edits: bool,
     /// Edits with versions.
     pub(super) document_changes: bool,
     /// Takes actions; else only commands.
@@ -54,6 +56,7 @@ impl Profile {
             // document itself changes (Neovim 0.11) is sent it.
             pulls_diagnostics: text.diagnostic.is_some() && refreshes_diagnostics,
             progress: window.work_done_progress == Some(true),
+            applies_edits: workspace.apply_edit == Some(true),
             document_changes: workspace
                 .workspace_edit
                 .is_some_and(|edit| edit.document_changes == Some(true)),

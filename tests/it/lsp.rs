@@ -140,6 +140,27 @@ fn every_request_sees_the_changes_that_were_sent_before_it_and_none_after() {
 }
 
 #[test]
+fn a_request_that_is_cancelled_is_answered_once_and_those_after_it_are_served() {
+    let home = small();
+    let mut editor = Editor::open(&home, &everything());
+    let m = editor.open_file(&home.root().join("repo/m.py"));
+    editor.tell("$/cancelRequest", &json!({ "id": 4711 }));
+    for _ in 0..50 {
+        let id =
+            editor.request("textDocument/diagnostic", &json!({ "textDocument": { "uri": m } }));
+        editor.tell("$/cancelRequest", &json!({ "id": id }));
+        let answer = editor.answer(id);
+        assert!(
+            answer["error"]["code"] == -32800 || answer["result"]["items"].is_array(),
+            "{answer}"
+        );
+        editor.tell("$/cancelRequest", &json!({ "id": id }));
+    }
+    assert!(!editor.actions(&m, 1).is_empty());
+    editor.leave();
+}
+
+#[test]
 fn positions_are_counted_as_the_client_counts_them() {
     for (encoding, character) in [(json!(["utf-8", "utf-16"]), 9), (Value::Null, 7)] {
         let home = small();

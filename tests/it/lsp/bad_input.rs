@@ -1,9 +1,10 @@
 //! What clients and file systems do wrong.
 
-use super::client::{Editor, everything, uri};
+use super::client::{Editor, PATIENCE, everything, uri};
 use super::{MODULE, small};
 use serde_json::{Value, json};
 use std::fs;
+use std::time::Instant;
 
 #[test]
 fn a_file_that_is_not_utf_8_is_played_on_as_it_is_saved_and_the_person_is_told() {
@@ -26,7 +27,13 @@ fn a_file_that_is_deleted_or_renamed_and_a_folder_that_is_removed_end_nothing() 
     editor.actions(&m, 1);
     fs::rename(home.root().join("repo/m.py"), home.root().join("repo/n.py")).unwrap();
     editor.set(&m, &MODULE.replace("first", "other"));
-    assert!(super::titles(&editor.actions(&m, 1)).contains(&"Self-play: inject a bug into other"));
+    // An answer does not wait for the newest outline.
+    let offered =
+        |actions: &[Value]| super::titles(actions).contains(&"Self-play: inject a bug into other");
+    let deadline = Instant::now() + PATIENCE;
+    while !offered(&editor.actions(&m, 1)) {
+        assert!(Instant::now() < deadline, "the new text is not read");
+    }
     fs::remove_dir_all(home.root().join("repo")).unwrap();
     let refused = editor.execute("inject", &json!({}));
     assert!(refused["error"]["message"].is_string(), "{refused}");

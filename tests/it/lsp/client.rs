@@ -156,16 +156,33 @@ impl Editor {
         }
     }
 
-    /// The next message; requests of the server are answered with null.
+    /// The next message; requests of the server are answered with null, and edits are made as asked for.
     #[track_caller]
     fn take(&mut self) -> Value {
         let message = self.incoming.recv_timeout(PATIENCE).expect("the server says nothing");
         if message.get("method").is_some()
             && let Some(id) = message.get("id").cloned()
         {
-            self.send(&json!({ "jsonrpc": "2.0", "id": id, "result": null }));
+            let result = match message["method"].as_str() {
+                Some("workspace/applyEdit") => self.asked_to_apply(&message["params"]["edit"]),
+                _ => Value::Null,
+            };
+            self.send(&json!({ "jsonrpc": "2.0", "id": id, "result": result }));
         }
         message
+    }
+
+    /// Makes an edit if all that it names has the version that it was made for.
+    fn asked_to_apply(&mut self, edit: &Value) -> Value {
+        let fits = |change: &Value| {
+            let held = self.documents.get(change["textDocument"]["uri"].as_str().unwrap());
+            held.is_none_or(|(version, _)| change["textDocument"]["version"] == *version)
+        };
+        if !edit["documentChanges"].as_array().unwrap().iter().all(fits) {
+            return json!({ "applied": false, "failureReason": "it was edited meanwhile" });
+        }
+        self.apply(edit);
+        json!({ "applied": true })
     }
 
     /// A message box.
@@ -293,13 +310,13 @@ impl Editor {
         assert_eq!(self.ended().code(), Some(0));
     }
 
-    /// Closes the server's input.
     /// `kill -9`.
     pub(crate) fn kill(mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
     }
 
+    /// Closes the server's input.
     pub(crate) fn hang_up(&mut self) {
         self.stdin = None;
     }

@@ -228,6 +228,41 @@ fn repair(home: &Home, tree: &Path, file: &str) {
 }
 
 #[test]
+fn a_client_whose_actions_carry_no_edit_is_asked_to_make_it_and_may_say_no() {
+    let home = ledger();
+    let poor =
+        json!({ "workspace": { "applyEdit": true, "workspaceEdit": { "documentChanges": true } } });
+    let mut editor = Editor::open(&home, &poor);
+    let bug = inject(&mut editor, &json!({ "seed": 3 }));
+    let file = home.root().join("repo").join(bug["files"][0].as_str().unwrap());
+    let code = editor.open_file(&file);
+    let original = editor.text(&code).to_owned();
+    let put = editor.action(&code, "put bug");
+    let asked = |message: &Value| message["method"] == "workspace/applyEdit";
+
+    // Typed before the request to make the edit is read.
+    let id = editor.request("workspace/executeCommand", &put);
+    editor.set(&code, &format!("{original}\n"));
+    editor.answer(id);
+    editor.wait(asked);
+    assert!(editor.message().ends_with("did not make the edit: it was edited meanwhile"));
+    assert_eq!(editor.text(&code), format!("{original}\n"));
+
+    editor.set(&code, &original);
+    editor.ask("workspace/executeCommand", &put);
+    editor.wait(asked);
+    assert_ne!(editor.text(&code), original);
+    let out = editor.action(&code, "take bug");
+    editor.ask("workspace/executeCommand", &out);
+    editor.wait(asked);
+    assert_eq!(editor.text(&code), original);
+    let argument = json!({ "artifact": bug["artifact"], "edit": "repair" });
+    let refused = editor.execute("apply", &argument);
+    assert!(refused["error"]["message"].as_str().unwrap().contains("solve it first"), "{refused}");
+    editor.leave();
+}
+
+#[test]
 fn a_practice_tree_holds_what_is_not_saved() {
     let home = ledger();
     let mut editor = Editor::open(&home, &everything());
