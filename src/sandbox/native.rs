@@ -9,6 +9,7 @@ mod confined;
 mod copied;
 mod find;
 mod fork_server;
+mod groups;
 mod helper;
 mod idmap;
 mod init;
@@ -54,13 +55,14 @@ pub(super) struct Machine {
     filter: Vec<u8>,
     pub(super) tier: Tier,
     kind: Kind,
+    groups: groups::Groups,
     /// The uid and gid, outside, of every command.
     runs_as: (u32, u32),
     pub(super) owner: Option<(u32, u32)>,
 }
 
 /// What a tier needs to build worlds.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum Kind {
     Namespaces,
     Bubblewrap(PathBuf),
@@ -99,17 +101,27 @@ impl Machine {
         })?;
         let (uid, gid) = (rustix::process::geteuid(), rustix::process::getegid());
         let owner = uid.is_root().then_some((helper::OUTER, helper::OUTER));
-        let machine = Arc::new(Self {
-            server: fork_server::ForkServer::new(helper.into()),
-            system: system::items(),
-            filter,
-            tier,
-            kind,
-            runs_as: owner.unwrap_or((uid.as_raw(), gid.as_raw())),
-            owner,
-        });
-        probe::run(&machine, scratch)?;
-        Ok(machine)
+        let machine = |groups| {
+            Arc::new(Self {
+                server: fork_server::ForkServer::new(helper.into()),
+                system: system::items(),
+                filter: filter.clone(),
+                tier,
+                kind: kind.clone(),
+                groups,
+                runs_as: owner.unwrap_or((uid.as_raw(), gid.as_raw())),
+                owner,
+            })
+        };
+        let bounded = machine(groups::Groups::find());
+        match probe::run(&bounded, scratch) {
+            // Groups may look as if they could be joined: no tier hangs on that.
+            Err(_) if bounded.groups.are_there() => {
+                let plain = machine(groups::Groups::default());
+                probe::run(&plain, scratch).map(|()| plain)
+            }
+            probed => probed.map(|()| bounded),
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use super::message::{Policy, Report, Way};
 use super::mounts::last_errno;
 use super::view::Sources;
 use super::wire::Channel;
-use super::{bubblewrap, confined, init};
+use super::{bubblewrap, confined, groups, init};
 use rustix::fs::{Mode, OFlags};
 use rustix::process::{DumpableBehavior, Pid, PidfdFlags, Signal, WaitOptions};
 use rustix::thread::UnshareFlags;
@@ -58,6 +58,9 @@ fn main(channel: Channel) -> ! {
     let Ok(Some((policy, _))) = channel.receive::<Policy>() else {
         finish(2);
     };
+    if let Err(reason) = groups::join(&policy.groups) {
+        refuse(&channel, reason);
+    }
     match &policy.way {
         Way::Namespaces => {}
         Way::Bubblewrap(program) => {

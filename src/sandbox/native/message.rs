@@ -17,6 +17,8 @@ pub(super) struct Policy {
     /// The compiled system call filter.
     pub(super) filter: Vec<u8>,
     pub(super) way: Way,
+    /// What the helper joins the run's groups by, before anything else.
+    pub(super) groups: Vec<PathBuf>,
 }
 
 /// How the world is built.
@@ -77,7 +79,7 @@ pub(super) struct RawChanges {
     pub(super) others: Vec<(Vec<u8>, String)>,
 }
 
-wire_struct!(Policy { view, system, filter, way });
+wire_struct!(Policy { view, system, filter, way, groups });
 wire_struct!(Ended { end, wall, cpu, collected, wanted_network });
 wire_struct!(RawChanges { files, others });
 wire_struct!(View { layers, root, changes, mounts, limits });
@@ -352,7 +354,13 @@ mod tests {
                 output: 6,
             },
         };
-        let policy = |way| Policy { view: view.clone(), system: Vec::new(), filter: vec![1], way };
+        let policy = |way| Policy {
+            view: view.clone(),
+            system: Vec::new(),
+            filter: vec![1],
+            way,
+            groups: vec!["/sys/fs/cgroup/x/cgroup.procs".into()],
+        };
         check(
             "sandbox-policy",
             &[policy(Way::Namespaces), policy(Way::Bubblewrap("/usr/bin/bwrap".into()))],

@@ -12,6 +12,10 @@ use std::time::{Duration, Instant};
 /// How often a directory is looked through, whatever became of the disk that it is on.
 const OFTEN: Duration = Duration::from_secs(2);
 
+/// How many looks in a row, and how far apart, something stays hidden that hides itself.
+const HIDDEN: u32 = 4;
+const MOMENT: Duration = Duration::from_millis(5);
+
 /// What a run has written against what it may.
 #[derive(Debug)]
 pub(super) struct Space {
@@ -72,7 +76,7 @@ impl Space {
 
     /// Whether more was written than the limit allows, in bytes or in files. `processes`: whose open files
     /// without a name count.
-    pub(super) fn exceeded(&mut self, processes: impl FnOnce() -> Vec<i32>) -> bool {
+    pub(super) fn exceeded(&mut self, processes: impl Fn() -> Vec<i32>) -> bool {
         match &mut self.place {
             Place::Own(places) => {
                 let mut sum = Used::default();
@@ -90,11 +94,25 @@ impl Space {
                     return false;
                 }
                 *looked = Instant::now();
-                let (mut now, all_seen) = in_dir(dir);
-                let (nameless, all_told) = without_names(&*dir, processes());
-                now.bytes += nameless;
-                // What hides itself while the disk fills is held to be what fills it.
-                now.since(*before).exceeds(self.limit) || grown && !(all_seen && all_told)
+                let mut hidden = 0;
+                loop {
+                    let (mut now, all_seen) = in_dir(dir);
+                    let (nameless, all_told) = without_names(&*dir, processes());
+                    now.bytes += nameless;
+                    if now.since(*before).exceeds(self.limit) {
+                        return true;
+                    }
+                    if !grown || all_seen && all_told {
+                        return false;
+                    }
+                    // What hides itself while the disk fills is held to be what fills it. A process that
+                    // begins or ends cannot be asked for a moment.
+                    hidden += 1;
+                    if hidden == HIDDEN {
+                        return true;
+                    }
+                    std::thread::sleep(MOMENT);
+                }
             }
         }
     }

@@ -2,6 +2,7 @@
 
 use super::capture::Capture;
 use super::fork_server::socket_pair;
+use super::groups::Group;
 use super::message::{Ended, Order, Policy, RawChanges, Report};
 use super::translate::Translation;
 use super::wire::{Channel, Wire};
@@ -38,6 +39,7 @@ pub(in crate::sandbox) struct Live {
     /// The helper's process, once it has begun.
     helper: Option<OwnedFd>,
     stderr: Option<OwnedFd>,
+    group: Option<Group>,
     machine: Arc<Machine>,
     pub(super) limits: Limits,
     /// Whether the view is built.
@@ -63,13 +65,15 @@ impl Live {
             channel: Some(channel),
             helper: None,
             stderr: Some(stderr),
+            group: machine.groups.take(&view.limits),
             machine: Arc::clone(machine),
             limits: view.limits.clone(),
             ready: false,
             translation,
         };
-        let policy =
-            Policy { view, system: machine.system.clone(), filter: machine.filter.clone(), way };
+        let groups = live.group.as_ref().map(Group::doors).unwrap_or_default();
+        let (system, filter) = (machine.system.clone(), machine.filter.clone());
+        let policy = Policy { view, system, filter, way, groups };
         live.send(&policy, &[])?;
         Ok(live)
     }
@@ -131,6 +135,10 @@ impl Live {
                 // Whether the command ended before it was told to must not depend on timing.
                 if total > self.limits.output && matches!(end, End::Exited(_) | End::Signalled(_)) {
                     end = End::OutputLimit;
+                }
+                let ended = matches!(end, End::Exited(_) | End::Signalled(_));
+                if ended && self.group.as_ref().is_some_and(Group::ran_out_of_memory) {
+                    end = End::OutOfMemory;
                 }
                 let told = |(inside, name)| Some((name, collected.remove(&inside)?));
                 let collected = names.into_iter().filter_map(told).collect();

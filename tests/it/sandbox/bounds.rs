@@ -197,3 +197,66 @@ fn standard_error_has_its_own_head_and_tail() {
     assert_eq!(shown(&finished.stdout), ("abcdjkl\n".into(), 5));
     assert_eq!(shown(&finished.stderr), ("1234012\n".into(), 5));
 }
+
+/// The group of a process by one controller, as a directory; `None` where it is none of this process's making.
+fn group_of(pid: &str, controller: &str, file: &str) -> Option<String> {
+    let groups = fs::read_to_string(format!("/proc/{pid}/cgroup")).ok()?;
+    let ours = format!("/ssr-mcp-{}-", std::process::id());
+    let of = |names: &str| names.is_empty() || names.split(',').any(|name| name == controller);
+    let group = groups.lines().find_map(|line| {
+        let mut parts = line.splitn(3, ':').skip(1);
+        let (names, group) = (parts.next()?, parts.next()?);
+        (of(names) && group.contains(&ours)).then(|| group.to_owned())
+    })?;
+    let roots = [format!("/sys/fs/cgroup/{controller}"), "/sys/fs/cgroup".into()];
+    roots.iter().find_map(|root| fs::read_to_string(format!("{root}{group}/{file}")).ok())
+}
+
+#[test]
+fn a_run_is_in_a_group_with_its_limits_where_groups_may_be_made() {
+    let mut world = World::new(&[]);
+    world.view.limits.processes = 77;
+    world.view.limits.memory = 333 << 20;
+    world.view.limits.disk = 22 << 20;
+    let marker = "in-a-group-of-its-own";
+    let cancel = Cancel::new();
+    let (processes, memory) = std::thread::scope(|scope| {
+        let step = step(&["/bin/sh", "-c", "sleep 1000", marker]);
+        let run = scope.spawn({
+            let (world, cancel) = (&world, cancel.clone());
+            move || sandbox().run(&world.view, &step, &cancel).unwrap()
+        });
+        let deadline = Instant::now() + Duration::from_mins(1);
+        let is_it = |pid: &String| {
+            let command = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+            String::from_utf8_lossy(&command).split('\0').any(|word| word == marker)
+        };
+        let pid = loop {
+            let processes = fs::read_dir("/proc").unwrap().flatten();
+            let mut names = processes.map(|entry| entry.file_name().into_string().unwrap());
+            if let Some(pid) = names.find(is_it) {
+                break pid;
+            }
+            assert!(Instant::now() < deadline, "the command does not begin");
+        };
+        let found = (
+            group_of(&pid, "pids", "pids.max"),
+            group_of(&pid, "memory", "memory.limit_in_bytes")
+                .or_else(|| group_of(&pid, "memory", "memory.max")),
+        );
+        cancel.cancel();
+        assert_eq!(run.join().unwrap().end, End::Cancelled);
+        found
+    });
+    if processes.is_none() && memory.is_none() {
+        use std::io::Write as _;
+        writeln!(
+            std::io::stderr(),
+            "NOT RUN: no groups may be made here; that they bound is not proven"
+        )
+        .ok();
+    }
+    let number = |text: String| text.trim().parse::<u64>().unwrap();
+    assert!(processes.map(number).is_none_or(|bound| (77..=90).contains(&bound)));
+    assert!(memory.map(number).is_none_or(|bound| bound == (333 + 22 + 64) << 20));
+}
