@@ -21,6 +21,7 @@ pub mod sandbox;
 pub mod workspace;
 pub mod runner;
 pub mod store;
+pub mod model;
 pub mod harness;
 // Play: the rules of the game.
 pub mod scaffold;
