@@ -10,6 +10,7 @@ mod exit;
 mod grade;
 mod inject;
 mod instructions;
+mod models;
 mod out;
 mod parse;
 mod play;

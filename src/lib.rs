@@ -27,6 +27,7 @@ pub mod harness;
 pub mod scaffold;
 pub mod consistency;
 pub mod grading;
+pub mod agent;
 pub mod injector;
 pub mod solver;
 pub mod wrong_book;

@@ -30,6 +30,7 @@ mod practice;
 mod prune;
 mod record;
 mod reference;
+mod roles;
 mod run_tests;
 mod runs;
 mod score;
@@ -76,6 +77,7 @@ pub use practice::{
 };
 pub use prune::PruneAnswer;
 pub use reference::ArtifactRef;
+pub use roles::{DEFAULT_CONCURRENCY, EMBEDDED, Player, Roles};
 pub use run_tests::{RunTestsAnswer, RunTestsRequest};
 pub use score::{Outcome, RewardsAnswer, ScoreAnswer, ScoreRequest, score};
 pub use setup::{ClientEntry, SetupAction, SetupAnswer, SetupOutcome, SetupRequest};

@@ -14,6 +14,7 @@ mod plays;
 mod practice;
 mod rounds;
 mod runs;
+mod sittings;
 #[cfg(test)]
 mod tests;
 mod wrong_book;
@@ -30,6 +31,7 @@ pub use practice::{
 };
 pub use rounds::{Attempt, Counts, Kept, Played, Round};
 pub use runs::{Run, RunState};
+pub use sittings::{After, Said, SpentRow, StoredSitting};
 pub use wrong_book::{Entry, Failure, Group};
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};

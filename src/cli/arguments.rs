@@ -252,13 +252,14 @@ fn tier() -> impl TypedValueParser<Value = Tier> {
 }
 
 fn strategy() -> impl TypedValueParser<Value = Strategy> {
-    PossibleValuesParser::new(["direct", "removal", "history", "mixed"]).map(|name| {
-        match name.as_str() {
-            "direct" => Strategy::Direct,
-            "removal" => Strategy::Removal,
-            "history" => Strategy::History,
-            _ => Strategy::Mixed,
-        }
+    let names = ["direct", "removal", "history", "mixed", "higher_order", "feature"];
+    PossibleValuesParser::new(names).map(|name| match name.as_str() {
+        "direct" => Strategy::Direct,
+        "removal" => Strategy::Removal,
+        "history" => Strategy::History,
+        "higher_order" => Strategy::HigherOrder,
+        "feature" => Strategy::Feature,
+        _ => Strategy::Mixed,
     })
 }
 

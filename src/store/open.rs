@@ -16,8 +16,8 @@ const APPLICATION: i64 = 0x5353_524d;
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Each takes the schema from its index to the next. Never edited once released, only added to.
-pub(super) const MIGRATIONS: [&str; 7] =
-    [FIRST, WRONG_BOOK_AND_RUNS, EDITS, DIFFERENCES, JOBS, PLAYS, PRACTICE];
+pub(super) const MIGRATIONS: [&str; 8] =
+    [FIRST, WRONG_BOOK_AND_RUNS, EDITS, DIFFERENCES, JOBS, PLAYS, PRACTICE, SITTINGS];
 
 const FIRST: &str = "
     CREATE TABLE artifacts (
@@ -271,6 +271,53 @@ const PRACTICE: &str = "
         level INTEGER NOT NULL,
         due INTEGER NOT NULL
     ) STRICT;
+";
+
+const SITTINGS: &str = "
+    CREATE TABLE sittings (
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        id TEXT NOT NULL UNIQUE,
+        run TEXT NOT NULL,
+        step INTEGER NOT NULL,
+        item INTEGER NOT NULL,
+        role TEXT NOT NULL,
+        phase TEXT NOT NULL,
+        attempt INTEGER NOT NULL,
+        model TEXT NOT NULL,
+        artifact TEXT,
+        prompt TEXT NOT NULL,
+        tools TEXT NOT NULL,
+        begun INTEGER NOT NULL,
+        ending TEXT,
+        submitted TEXT,
+        reward REAL,
+        shell BLOB NOT NULL
+    ) STRICT;
+    CREATE INDEX sittings_by_run ON sittings (run);
+    CREATE TABLE sitting_messages (
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        sitting TEXT NOT NULL,
+        kind TEXT NOT NULL,
+        message TEXT NOT NULL,
+        finish TEXT,
+        prompt_tokens INTEGER NOT NULL,
+        completion_tokens INTEGER NOT NULL,
+        cached_tokens INTEGER NOT NULL,
+        estimated INTEGER NOT NULL,
+        money REAL,
+        millis INTEGER NOT NULL,
+        tokens TEXT
+    ) STRICT;
+    CREATE INDEX sitting_messages_by_sitting ON sitting_messages (sitting);
+    CREATE TABLE sitting_files (
+        sitting TEXT NOT NULL,
+        path TEXT NOT NULL,
+        executable INTEGER NOT NULL,
+        content BLOB,
+        PRIMARY KEY (sitting, path)
+    ) STRICT;
+    ALTER TABLE attempts ADD COLUMN sitting TEXT;
+    ALTER TABLE runs ADD COLUMN waits TEXT;
 ";
 
 /// Opens or makes the database; the second value is where a damaged one was moved.

@@ -64,6 +64,7 @@ fn attempt(number: u32, solved: bool) -> Attempt {
         runs: 3,
         flags: "[]".to_owned(),
         player: None,
+        sitting: None,
     }
 }
 
@@ -341,6 +342,7 @@ fn a_round_moves_its_run_on_and_is_kept_once() {
         next: 1,
         state: RunState::Open,
         begun: 7,
+        waits: None,
     };
     store.begin_run(&run).unwrap();
     assert_eq!(store.open_runs().unwrap(), std::slice::from_ref(&run));

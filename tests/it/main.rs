@@ -7,6 +7,7 @@
     reason = "a test drives real programs, and one that cannot go on says so"
 )]
 
+mod agent;
 mod apply;
 mod bad_input;
 mod bad_input_js;

@@ -15,6 +15,7 @@ const FLOORS: [&[&str]; 6] = [
         "scaffold",
         "consistency",
         "grading",
+        "agent",
         "injector",
         "solver",
         "wrong_book",
