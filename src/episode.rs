@@ -145,15 +145,12 @@ pub fn begin(
     let invalid = reward(&rules.scheme, None)?;
     reward(&rules.scheme, Some(0.0))?;
     progress(Progress::Injecting);
-    let (injected, bill, proof) = match &players.injector {
-        Some(by) => {
-            let Made { injected, bill } = injector::inject_by_model(&rules.injector, by, known)?;
-            (injected, Some(bill), Proof::Foreign)
-        }
-        None => {
-            let injected = injector::inject(harness, languages, &rules.injector, known)?;
-            (injected, None, Proof::Injected)
-        }
+    let (injected, bill, proof) = if let Some(by) = &players.injector {
+        let Made { injected, bill } = injector::inject_by_model(&rules.injector, by, known)?;
+        (injected, Some(bill), Proof::Foreign)
+    } else {
+        let injected = injector::inject(harness, languages, &rules.injector, known)?;
+        (injected, None, Proof::Injected)
     };
     let mut round = Round { bill, ..begun(injected, rules, invalid) };
     if round.artifact.is_some() {

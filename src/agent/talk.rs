@@ -103,7 +103,9 @@ fn ended(seat: &Seat, taken: Option<&Taken>, id: &str, hash: &str) -> Option<Pla
 
 fn bill(seat: &Seat, lines: &[Line], ending: &Ending, id: &str, hash: &str) -> Bill {
     let mut spent = Spent::default();
-    lines.iter().for_each(|line| spent.add(&line.spent));
+    for line in lines {
+        spent.add(&line.spent);
+    }
     Bill {
         model: seat.chat.model().to_owned(),
         sitting: id.to_owned(),
@@ -246,13 +248,13 @@ impl Talk<'_> {
             }
             Err(error) => return Err(Error::Model { role: self.sitting.who.role, error }),
         };
-        self.keep(reply, prompt_tokens)?;
+        self.keep(&reply, prompt_tokens)?;
         drop(reservation);
         Ok(None)
     }
 
     /// Keeps an answer, and counts what it took.
-    fn keep(&mut self, reply: Reply, estimated: u64) -> Result<(), Error> {
+    fn keep(&mut self, reply: &Reply, estimated: u64) -> Result<(), Error> {
         let long = bytes(&reply.message);
         let usage = reply.usage.unwrap_or(Usage {
             prompt_tokens: estimated,
@@ -276,7 +278,7 @@ impl Talk<'_> {
         }
         let finish = if long > LONGEST { Finish::Length } else { reply.finish.clone() };
         let line = Line { finish: Some(finish), spent, ..Line::new(Kind::Reply, message) };
-        self.diary.reply(&line, &reply)?;
+        self.diary.reply(&line, reply)?;
         let who = self.sitting.who;
         self.seat.bounds.meter.spend((who.role, who.phase), &spent);
         self.lines.push(line);
@@ -403,9 +405,9 @@ impl Talk<'_> {
         if more {
             text.push_str("\n[only the first call was made: one a step]");
         }
-        let mut lines = vec![self.result(Kind::Result, &self.noticed(&text), id)];
+        let mut lines = vec![result(Kind::Result, &self.noticed(&text), id)];
         let one = "Not made: one call a step.";
-        lines.extend(unmade.into_iter().map(|id| self.result(Kind::Unmade, one, Some(id))));
+        lines.extend(unmade.into_iter().map(|id| result(Kind::Unmade, one, Some(id))));
         self.follow(lines, !acted.looked, None)?;
         Ok(None)
     }
@@ -429,9 +431,9 @@ impl Talk<'_> {
                 (Kind::Refused, format!("The submission is refused: {reason}"), None, false)
             }
         };
-        let mut lines = vec![self.result(kind, &self.noticed(&text), id)];
+        let mut lines = vec![result(kind, &self.noticed(&text), id)];
         let one = "Not made: one call a step.";
-        lines.extend(unmade.into_iter().map(|id| self.result(Kind::Unmade, one, Some(id))));
+        lines.extend(unmade.into_iter().map(|id| result(Kind::Unmade, one, Some(id))));
         if kept.is_some() {
             self.submitted.clone_from(&kept);
         }
@@ -443,12 +445,12 @@ impl Talk<'_> {
     fn answer(&mut self, kind: Kind, text: &str, ids: &[String]) -> Result<(), Error> {
         let text = self.noticed(text);
         let lines = match ids {
-            [] => vec![self.result(kind, &text, None)],
+            [] => vec![result(kind, &text, None)],
             [first, rest @ ..] => {
-                let first = self.result(kind, &text, Some(first.clone()));
-                let rest = rest.iter().map(|id| {
-                    self.result(Kind::Unmade, "Not made: one call a step.", Some(id.clone()))
-                });
+                let first = result(kind, &text, Some(first.clone()));
+                let rest = rest
+                    .iter()
+                    .map(|id| result(Kind::Unmade, "Not made: one call a step.", Some(id.clone())));
                 std::iter::once(first).chain(rest).collect()
             }
         };
@@ -474,14 +476,6 @@ impl Talk<'_> {
         Ok(())
     }
 
-    fn result(&self, kind: Kind, text: &str, id: Option<String>) -> Line {
-        let message = match id {
-            Some(id) => Message::tool(id, text),
-            None => Message::user(text),
-        };
-        Line::new(kind, message)
-    }
-
     /// With what is left.
     fn noticed(&self, text: &str) -> String {
         let turns = count(&self.lines, Kind::Reply);
@@ -492,14 +486,13 @@ impl Talk<'_> {
     }
 
     fn enter(&mut self) -> Result<&mut Room, Error> {
-        let room = match self.room.take() {
-            Some(room) => room,
-            None => {
-                let Scene { task, files, .. } = &self.sitting.scene;
-                let (changes, shell) = (self.changes.clone(), self.shell.clone());
-                let files = files.clone();
-                self.stage.open(Scene { task: *task, changes, files, shell })?
-            }
+        let room = if let Some(room) = self.room.take() {
+            room
+        } else {
+            let Scene { task, files, .. } = &self.sitting.scene;
+            let (changes, shell) = (self.changes.clone(), self.shell.clone());
+            let files = files.clone();
+            self.stage.open(Scene { task: *task, changes, files, shell })?
         };
         Ok(self.room.insert(room))
     }
@@ -513,6 +506,15 @@ impl Talk<'_> {
         }
         Ok(())
     }
+}
+
+/// What a call comes to, or what is said of a reply without one that could be made.
+fn result(kind: Kind, text: &str, id: Option<String>) -> Line {
+    let message = match id {
+        Some(id) => Message::tool(id, text),
+        None => Message::user(text),
+    };
+    Line::new(kind, message)
 }
 
 const CUT: &str =

@@ -70,9 +70,11 @@ fn decode(name: &str, body: &str, tools: &[Tool]) -> Result<Call, Fault> {
             let path = lines.next().ok_or_else(|| tool.refused("there is no path"))?;
             let (from_line, lines) = match lines.next() {
                 None => (None, None),
-                Some(text) => range(text).ok_or_else(|| {
-                    tool.refused("the second line is no range of lines such as 10-60")
-                })?,
+                Some(text) => {
+                    range(text).map(|(first, many)| (Some(first), many)).ok_or_else(|| {
+                        tool.refused("the second line is no range of lines such as 10-60")
+                    })?
+                }
             };
             Call::Read { path: path.to_owned(), from_line, lines }
         }
@@ -102,16 +104,12 @@ fn decode(name: &str, body: &str, tools: &[Tool]) -> Result<Call, Fault> {
 }
 
 /// `10-60`, or `10`: the first line, and how many.
-fn range(text: &str) -> Option<(Option<usize>, Option<usize>)> {
+fn range(text: &str) -> Option<(usize, Option<usize>)> {
     let number = |text: &str| text.trim().parse::<usize>().ok().filter(|number| *number > 0);
-    match text.split_once('-') {
-        None => Some((Some(number(text)?), None)),
-        Some((first, last)) => {
-            let (first, last) = (number(first)?, number(last)?);
-            let many = last.checked_sub(first)?.saturating_add(1);
-            Some((Some(first), Some(many)))
-        }
-    }
+    let Some((first, last)) = text.split_once('-') else { return Some((number(text)?, None)) };
+    let (first, last) = (number(first)?, number(last)?);
+    let many = last.checked_sub(first)?.saturating_add(1);
+    Some((first, Some(many)))
 }
 
 fn edit(body: &str) -> Option<Call> {

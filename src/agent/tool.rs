@@ -193,10 +193,10 @@ impl Tool {
         let tool = named(&call.name, tools)?;
         let text = call.arguments.trim();
         let text = if text.is_empty() { "{}" } else { text };
-        tool.from_json(text)
+        tool.call(text)
     }
 
-    fn from_json(self, text: &str) -> Result<Call, Fault> {
+    fn call(self, text: &str) -> Result<Call, Fault> {
         fn read<'t, T: Deserialize<'t>>(tool: Tool, text: &'t str) -> Result<T, Fault> {
             serde_json::from_str(text).map_err(|error| tool.refused(error))
         }

@@ -140,7 +140,7 @@ struct Appended {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    Play(super::play::Play),
+    Play(Box<super::play::Play>),
     Inject(super::inject::Inject),
     Check(super::check::Check),
     Solve(super::solve::Solve),

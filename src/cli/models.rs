@@ -4,7 +4,7 @@ use crate::agent::{Budget, Role};
 use crate::injector::Style;
 use crate::session::{DEFAULT_CONCURRENCY, EMBEDDED, Error, Roles, Session};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use std::path::PathBuf;
+use std::path::Path;
 
 const MODELS: &str = "Models";
 
@@ -38,7 +38,7 @@ pub(super) struct Models {
 }
 
 impl Models {
-    pub(super) fn roles(&self, session: &Session, repo: &PathBuf) -> Result<Roles, Error> {
+    pub(super) fn roles(&self, session: &Session, repo: &Path) -> Result<Roles, Error> {
         Ok(Roles {
             injector: session.player(Role::Injector, &self.injector, repo)?,
             solver: session.player(Role::Solver, &self.solver, repo)?,

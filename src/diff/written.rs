@@ -56,7 +56,7 @@ pub(super) fn patch(bytes: &[u8], tree: &dyn Tree) -> Result<Patch, Unplaced> {
             return Err(Refusal::TooManyFiles.into());
         }
         let hunks = hunks(&mut cursor)?;
-        file(tree, &header, hunks, &mut changes)?;
+        file(tree, &header, &hunks, &mut changes)?;
     }
     if files == 0 {
         return Err(Refusal::NothingFound.into());
@@ -178,7 +178,7 @@ fn ends_a_hunk(line: &[u8], after: Option<&[u8]>) -> bool {
 fn file(
     tree: &dyn Tree,
     header: &Header,
-    hunks: Vec<Written>,
+    hunks: &[Written],
     changes: &mut Changes,
 ) -> Result<(), Unplaced> {
     let plain = FilePatch { kind: header.kind.clone(), hunks: Vec::new() };
@@ -197,12 +197,12 @@ fn file(
         }
         (Kind::Added { path, mode }, _) => {
             let executable = *mode == Some(Mode::Executable);
-            changes.write(path.clone(), File { bytes: added(&hunks).into(), executable });
+            changes.write(path.clone(), File { bytes: added(hunks).into(), executable });
             Ok(())
         }
         // Without `/dev/null`, a file that is not there and gets lines only is a new one.
         (Kind::Modified { path, .. }, None) if adds && !hunks.is_empty() => {
-            changes.write(path.clone(), File::plain(added(&hunks)));
+            changes.write(path.clone(), File::plain(added(hunks)));
             Ok(())
         }
         (_, None) => {
@@ -211,7 +211,7 @@ fn file(
         }
         (kind, Some(before)) => {
             let path = old.or(new.clone()).ok_or(Unplaced::Nothing)?;
-            let bytes = placed(&path, &before.bytes, &hunks)?;
+            let bytes = placed(&path, &before.bytes, hunks)?;
             if let Kind::Deleted { .. } = kind {
                 if !hunks.is_empty() && !bytes.is_empty() {
                     return Err(ApplyFailure::ContentLeft { path }.into());

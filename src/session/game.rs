@@ -216,7 +216,7 @@ impl Game<'_> {
         let Opened { harness, languages, .. } = &self.opened;
         let tell = |progress: Progress| job.tell(progress);
         let (injector, _) = self.seats();
-        let who = self.who(&origin);
+        let who = who(&origin);
         let injector = injector.as_ref().map(|seat| injector::ByModel {
             stage: self.stage(),
             seat,
@@ -259,20 +259,6 @@ impl Game<'_> {
 
     fn stage(&self) -> Stage<'_> {
         Stage { harness: &self.opened.harness, workspace: &self.opened.workspace }
-    }
-
-    /// Whose sessions those of a bug are.
-    fn who(&self, origin: &Origin) -> Who {
-        Who {
-            run: origin.run.clone(),
-            step: origin.step,
-            item: origin.item,
-            role: agent::Role::Injector,
-            phase: "",
-            attempt: 0,
-            artifact: None,
-            now: record::now(),
-        }
     }
 
     /// The strategy of a round, and the failed repairs that `higher_order` learns from; where there are none yet,
@@ -352,7 +338,7 @@ impl Game<'_> {
         let Opened { harness, languages, .. } = &self.opened;
         let tell = |progress: Progress| job.tell(progress);
         let (_, solver) = self.seats();
-        let who = self.who(&item.origin);
+        let who = who(&item.origin);
         let solver = solver.as_ref().map(|seat| solver::ByModel {
             stage: self.stage(),
             seat,
@@ -427,6 +413,20 @@ impl Game<'_> {
             .and_then(|report| record::difference(harness, id.as_deref()?, report));
         let row = row(round, id, &item.origin, &self.cast())?;
         Ok(Ready { folder, artifact, group, row, fed: item.fed.clone(), difference })
+    }
+}
+
+/// Whose sessions those of a bug are.
+fn who(origin: &Origin) -> Who {
+    Who {
+        run: origin.run.clone(),
+        step: origin.step,
+        item: origin.item,
+        role: agent::Role::Injector,
+        phase: "",
+        attempt: 0,
+        artifact: None,
+        now: record::now(),
     }
 }
 

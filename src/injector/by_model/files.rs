@@ -45,7 +45,7 @@ pub(super) fn play(led: &Led<'_>) -> Result<(Found, Bill), Error> {
         let verdict = looked_at(led, &sources, submission, &mut told)?;
         Ok(match verdict {
             Verdict::Kept { kept, echo, .. } => Verdict::Kept { kept, echo, over: true },
-            refused => refused,
+            refused @ Verdict::Refused(_) => refused,
         })
     };
     let played = led.sit(part, &mut judge)?;
@@ -89,12 +89,12 @@ fn shown(led: &Led<'_>) -> Result<String, Error> {
     let (mut text, mut left) = (String::new(), room);
     for path in code.iter().copied().chain(tests) {
         let Some(file) = base.read(path) else { continue };
-        let Ok(content) = std::str::from_utf8(&file.bytes) else { continue };
-        if content.len() > left || text.contains(&format!("=== {path}\n")) {
+        let Ok(source) = std::str::from_utf8(&file.bytes) else { continue };
+        if source.len() > left || text.contains(&format!("=== {path}\n")) {
             continue;
         }
-        left -= content.len();
-        write!(text, "=== {path}\n```\n{content}```\n\n").ok();
+        left -= source.len();
+        write!(text, "=== {path}\n```\n{source}```\n\n").ok();
     }
     Ok(text)
 }

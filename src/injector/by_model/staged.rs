@@ -28,7 +28,8 @@ pub(super) fn play(led: &Led<'_>) -> Result<(Found, Bill), Error> {
     let (notes, before) = if feature {
         (String::new(), None)
     } else {
-        discover(led).map(|(notes, bill)| (notes, Some(bill)))?
+        let (notes, bill) = discover(led)?;
+        (notes, Some(bill))
     };
     let (bug, bill) = inject(led, &notes)?;
     let bill = before.iter().fold(bill, |bill, before| bill.after(before));
@@ -185,7 +186,7 @@ fn weaken(led: &Led<'_>, bug: &Changes, failing: &[TestId]) -> Result<(Found, Bi
         }
         Ok(match looked_at(led, &sources, submission, &mut told)? {
             Verdict::Kept { kept, echo, .. } => Verdict::Kept { kept, echo, over: true },
-            refused => refused,
+            refused @ Verdict::Refused(_) => refused,
         })
     };
     let played = led.sit(part, &mut judge)?;
