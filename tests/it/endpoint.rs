@@ -1,7 +1,7 @@
 //! A scripted server of models: in this process, on a free port of loopback, with every way to answer badly.
 
 use serde_json::{Value, json};
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -69,7 +69,7 @@ impl Endpoint {
                 }
                 let (script, log, over) = (script.clone(), log.clone(), over.clone());
                 std::thread::spawn(move || {
-                    serve(stream, &script, &log, &over);
+                    serve(stream, &*script, &log, &over);
                 });
             }
         });

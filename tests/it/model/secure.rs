@@ -1,7 +1,7 @@
 //! Encrypted connections: whose certificates are trusted.
 
 use super::*;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, pem::PemObject};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivateSec1KeyDer, pem::PemObject};
 use std::io::{BufReader, Write};
 use std::net::TcpListener;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ const KEY: &[u8] = include_bytes!("server.der");
 /// A server that encrypts, and answers every request with one reply.
 fn encrypted() -> String {
     let certificates = vec![CertificateDer::from_pem_slice(AUTHORITY).unwrap()];
-    let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(KEY.to_vec()));
+    let key = PrivateKeyDer::Sec1(PrivateSec1KeyDer::from(KEY.to_vec()));
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let config = rustls::ServerConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
