@@ -31,7 +31,7 @@ pub use talk::{Judge, Sitting, Verdict, play};
 pub use tool::{Call, Fault, Submission, Tool};
 
 use crate::harness;
-use crate::model::{self, Chat, Sampling};
+use crate::model::{self, Chat, Rollout, Sampling};
 use crate::scaffold;
 use crate::workspace;
 use std::sync::Arc;
@@ -83,6 +83,9 @@ impl Default for Limits {
     }
 }
 
+/// The same model, whose replies are kept as those of a rollout.
+pub type Recorder = Arc<dyn Fn(Rollout) -> Arc<dyn Chat> + Send + Sync>;
+
 /// A model with what it plays by.
 #[derive(Clone)]
 pub struct Seat {
@@ -91,6 +94,10 @@ pub struct Seat {
     pub limits: Limits,
     /// `None` where none is configured.
     pub price: Option<Price>,
+    /// Said to the model beside our own prompts.
+    pub instructions: Option<String>,
+    /// Where what it says is kept for a policy to be trained on.
+    pub recorder: Option<Recorder>,
     /// Shared by all seats of a run.
     pub bounds: Arc<Bounds>,
 }

@@ -3,13 +3,41 @@
 //! A [`Chat`] answers one request; [`Client`] is one at an OpenAI-compatible endpoint. What a model says
 //! is data: nothing here looks into it.
 
+mod base_url;
+mod breaker;
+mod classify;
+mod client;
 mod error;
+mod http;
+mod key;
+mod listing;
 mod message;
+mod probe;
+mod provider;
+mod proxy;
+mod record;
 mod reply;
+mod retry;
+mod route;
+mod stream;
+#[cfg(test)]
+mod tests;
+mod think;
+mod wire;
 
+pub use base_url::{BadUrl, BaseUrl, Note};
+pub use client::{Client, Settings};
 pub use error::{Error, KeyShape, Lacking};
+pub use key::{Key, keep_from_dumps};
+pub use listing::Model;
 pub use message::{Message, Reasoning, ReasoningField, Role, Tool, ToolCall};
+pub use probe::{Finding, Probed, explained, probe};
+pub use provider::{DEFAULT_TIMEOUT, Kind, Provider};
+pub use proxy::serve as serve_proxy;
+pub use record::{Recording, Rollout};
 pub use reply::{Finish, Reply, Tokens, Usage};
+pub use retry::Patience;
+pub use route::{Proxies, Proxy};
 
 use crate::sandbox::Cancel;
 

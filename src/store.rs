@@ -12,6 +12,7 @@ mod jobs;
 mod open;
 mod plays;
 mod practice;
+mod rollouts;
 mod rounds;
 mod runs;
 mod sittings;
@@ -29,6 +30,7 @@ pub use practice::{
     Conclusion, Practice, PracticeState, Sign, SolverPlay, Standing, StoredCard, StoredGame,
     StoredRating,
 };
+pub use rollouts::{Rollout, RolloutTurn};
 pub use rounds::{Attempt, Counts, Kept, Played, Round};
 pub use runs::{Run, RunState};
 pub use sittings::{After, Said, SpentRow, StoredSitting};

@@ -2,7 +2,7 @@
 
 use super::{Error, Role, Spent};
 use crate::harness;
-use crate::model::{Finish, Message, Reply};
+use crate::model::{self, Finish, Message, Reply};
 use crate::scaffold::Room;
 use crate::store::{After, PlayFile, Said, Store, StoredSitting};
 use crate::tree::{Changes, File, RelPath, hex};
@@ -27,6 +27,16 @@ pub struct Who {
 }
 
 impl Who {
+    /// For the record of what a policy can be trained on: attempts at one bug are compared with each other.
+    pub(super) fn rollout(&self, id: &str) -> model::Rollout {
+        let task = self.artifact.clone().unwrap_or_default();
+        let group = match self.role {
+            Role::Solver => format!("{}/{}/{}/{task}", self.run, self.step, self.item),
+            Role::Injector => format!("{}/{}", self.run, self.phase),
+        };
+        model::Rollout { id: id.to_owned(), task, role: self.role.name().to_owned(), group }
+    }
+
     /// By whom, by which prompts and on which tree it is played is a part of it, too.
     pub(super) fn id(&self, model: &str, prompt: &str, base: &str) -> String {
         let (step, item, attempt) =

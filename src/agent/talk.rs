@@ -7,10 +7,11 @@ use super::{
     Bill, Ending, Error, Limits, Played, Prompt, Scene, Seat, Spent, Stage, estimate, files,
     prompt, text_form,
 };
-use crate::model::{self, Finish, Message, Reply, Sampling, ToolCall, Usage};
+use crate::model::{self, Chat, Finish, Message, Reply, Sampling, ToolCall, Usage};
 use crate::sandbox::Cancel;
 use crate::scaffold::Room;
 use std::path::Path;
+use std::sync::Arc;
 
 /// Replies without a call before the first submission, of which the last ends the session.
 const NUDGES: u32 = 3;
@@ -65,9 +66,14 @@ pub fn play(
         return Ok(played);
     }
     let _inside = seat.bounds.sessions.enter(cancel)?;
+    let chat = match &seat.recorder {
+        Some(recorder) => recorder(sitting.who.rollout(&diary.id)),
+        None => seat.chat.clone(),
+    };
     let mut talk = Talk {
         stage,
         seat,
+        chat,
         sitting,
         diary,
         hash,
@@ -131,6 +137,7 @@ fn limits(seat: &Seat) -> Limits {
 struct Talk<'a> {
     stage: &'a Stage<'a>,
     seat: &'a Seat,
+    chat: Arc<dyn Chat>,
     sitting: &'a Sitting<'a>,
     diary: Diary<'a>,
     hash: String,
@@ -174,6 +181,9 @@ impl Talk<'_> {
             let tools: Vec<String> = self.sitting.tools.iter().map(|tool| tool.in_text()).collect();
             let form = prompt::TOOLS.filled(&[("tools", &tools.join("\n\n"))]);
             system = format!("{system}\n\n{form}");
+        }
+        if let Some(instructions) = &self.seat.instructions {
+            system = format!("{system}\n\n{instructions}");
         }
         let task = (self.sitting.task)(&root);
         self.lines = [Message::system(system), Message::user(task)]
@@ -230,7 +240,7 @@ impl Talk<'_> {
             ..self.seat.sampling
         };
         let request = model::Request { messages: &messages, tools: &tools, sampling };
-        let answer = self.seat.chat.reply(&request, self.cancel);
+        let answer = self.chat.reply(&request, self.cancel);
         let reply = match answer {
             Ok(reply) => reply,
             Err(_) if self.cancel.is_cancelled() => {

@@ -1,6 +1,6 @@
 //! Flags that say who plays, and by which bounds.
 
-use crate::agent::{Budget, Role};
+use crate::agent::Budget;
 use crate::injector::Style;
 use crate::session::{DEFAULT_CONCURRENCY, EMBEDDED, Error, Roles, Session};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -10,10 +10,10 @@ const MODELS: &str = "Models";
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Models {
-    /// Have this model make the bugs; `embedded`: none
+    /// Have this model make the bugs: MODEL or MODEL@PROVIDER, as configured; `embedded`: none
     #[arg(long, value_name = "MODEL", default_value = EMBEDDED, help_heading = MODELS)]
     injector: String,
-    /// Have this model make the attempts; `embedded`: none
+    /// Have this model make the attempts: MODEL or MODEL@PROVIDER; `embedded`: none
     #[arg(long, value_name = "MODEL", default_value = EMBEDDED, help_heading = MODELS)]
     solver: String,
     /// Have the two change places every so many rounds; 0: never
@@ -39,9 +39,10 @@ pub(super) struct Models {
 
 impl Models {
     pub(super) fn roles(&self, session: &Session, repo: &Path) -> Result<Roles, Error> {
+        let (injector, solver) = session.players(repo, &self.injector, &self.solver)?;
         Ok(Roles {
-            injector: session.player(Role::Injector, &self.injector, repo)?,
-            solver: session.player(Role::Solver, &self.solver, repo)?,
+            injector,
+            solver,
             swap: self.swap,
             concurrency: self.concurrency,
             budget: self.budget.unwrap_or_default(),

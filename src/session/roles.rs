@@ -1,10 +1,14 @@
 //! Who plays the two roles of a run: the embedded ones, or models.
 
-use super::{Error, Session};
-use crate::agent::{Bounds, Budget, Gate, Limits, Meter, Price, Role, Seat, Spent};
+use super::models::RolePlayer;
+use super::record::{Record, now};
+use super::{Error, Repository, Session};
+use crate::agent::{Bounds, Budget, Gate, Limits, Meter, Price, Recorder, Role, Seat, Spent};
+use crate::config::{self, ModelFlags, ModelSettings};
 use crate::injector::Style;
-use crate::model::{Chat, Sampling};
+use crate::model::{Chat, Client, Recording, Rollout, Sampling};
 use crate::store::{SpentRow, Store};
+use std::path::Path;
 use std::sync::Arc;
 
 /// The name of a role that no model plays.
@@ -20,6 +24,10 @@ pub struct Player {
     pub limits: Limits,
     /// `None` where none is configured.
     pub price: Option<Price>,
+    /// Said to the model beside our own prompts.
+    pub instructions: Option<String>,
+    /// Where what it says is kept for a policy to be trained on.
+    pub recorder: Option<Recorder>,
 }
 
 impl std::fmt::Debug for Player {
@@ -142,29 +150,76 @@ impl Roles {
 }
 
 impl Player {
+    fn of(client: &Client, settings: &ModelSettings, recording: &Arc<Recording>) -> Self {
+        let recorder = {
+            let (client, recording) = (client.clone(), recording.clone());
+            move |rollout: Rollout| -> Arc<dyn Chat> {
+                Arc::new(client.recorded(recording.clone(), rollout))
+            }
+        };
+        Self {
+            chat: Arc::new(client.clone()),
+            sampling: Sampling {
+                temperature: settings.temperature,
+                top_p: settings.top_p,
+                max_tokens: settings.max_tokens,
+                seed: None,
+            },
+            limits: Limits::default(),
+            price: settings.price.map(|price| Price {
+                prompt: price.input,
+                cached: price.cached,
+                completion: price.output,
+            }),
+            instructions: settings.instructions.clone(),
+            recorder: Some(Arc::new(recorder)),
+        }
+    }
+
     pub(super) fn seat(&self, bounds: &Arc<Bounds>) -> Seat {
         Seat {
             chat: self.chat.clone(),
             sampling: self.sampling,
             limits: self.limits,
             price: self.price,
+            instructions: self.instructions.clone(),
+            recorder: self.recorder.clone(),
             bounds: bounds.clone(),
         }
     }
 }
 
 impl Session {
-    /// The model of this name in its role; `None` where it is the embedded player's. `repo`: whose settings count.
-    pub fn player(
+    /// The models of both roles as their settings say, `injector` and `solver` by these names: MODEL or
+    /// MODEL@PROVIDER; the embedded players where they are called so. `repo`: whose settings count. Nothing is
+    /// asked of a model yet.
+    pub fn players(
         &self,
-        _role: Role,
-        name: &str,
-        _repo: &std::path::Path,
-    ) -> Result<Option<Player>, Error> {
-        if name == EMBEDDED {
-            return Ok(None);
+        repo: &Path,
+        injector: &str,
+        solver: &str,
+    ) -> Result<(Option<Player>, Option<Player>), Error> {
+        let named = [(config::Player::Injector, injector), (config::Player::Solver, solver)];
+        let named = named.map(|(role, name)| (name != EMBEDDED).then(|| (role, name.to_owned())));
+        let flags = ModelFlags { models: named.iter().flatten().cloned().collect() };
+        if flags.models.is_empty() {
+            return Ok((None, None));
         }
-        Err(Error::usage(format!("no model {name} is configured")))
+        let workspace = self.workspace(&Repository {
+            dir: Some(repo.to_owned()),
+            ..Repository::default()
+        })?;
+        let models = self.models_at(&workspace.root, &flags)?;
+        let record = Record::open(&workspace)?;
+        let recording = Arc::new(Recording::new(record.store, now));
+        let player = |role: Option<(config::Player, String)>| {
+            let Some((role, _)) = role else { return Ok(None) };
+            let RolePlayer { client, settings } =
+                self.role_player(&models, role, self.config().seed)?;
+            Ok::<_, Error>(Some(Player::of(&client, &settings, &recording)))
+        };
+        let [injector, solver] = named;
+        Ok((player(injector)?, player(solver)?))
     }
 }
 

@@ -16,8 +16,8 @@ const APPLICATION: i64 = 0x5353_524d;
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Each takes the schema from its index to the next. Never edited once released, only added to.
-pub(super) const MIGRATIONS: [&str; 8] =
-    [FIRST, WRONG_BOOK_AND_RUNS, EDITS, DIFFERENCES, JOBS, PLAYS, PRACTICE, SITTINGS];
+pub(super) const MIGRATIONS: [&str; 9] =
+    [FIRST, WRONG_BOOK_AND_RUNS, EDITS, DIFFERENCES, JOBS, PLAYS, PRACTICE, ROLLOUTS, SITTINGS];
 
 const FIRST: &str = "
     CREATE TABLE artifacts (
@@ -271,6 +271,44 @@ const PRACTICE: &str = "
         level INTEGER NOT NULL,
         due INTEGER NOT NULL
     ) STRICT;
+";
+
+/// Ids of tokens are 32 bits each, log-probabilities 64, the least byte first.
+const ROLLOUTS: &str = "
+    CREATE TABLE rollouts (
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        id TEXT NOT NULL UNIQUE,
+        task TEXT NOT NULL,
+        role TEXT NOT NULL,
+        group_id TEXT NOT NULL,
+        model TEXT NOT NULL,
+        weights_version TEXT NOT NULL,
+        server TEXT NOT NULL,
+        sampler TEXT NOT NULL,
+        begun INTEGER NOT NULL,
+        reward REAL,
+        reward_parts TEXT NOT NULL,
+        truncated INTEGER NOT NULL
+    ) STRICT;
+    CREATE INDEX rollouts_by_group ON rollouts (group_id);
+    CREATE TABLE rollout_turns (
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        rollout TEXT NOT NULL,
+        kept_messages INTEGER NOT NULL,
+        messages TEXT NOT NULL,
+        request TEXT NOT NULL,
+        reply TEXT NOT NULL,
+        finish TEXT NOT NULL,
+        kept_ids INTEGER NOT NULL,
+        prompt_ids BLOB,
+        completion_ids BLOB,
+        logprobs BLOB,
+        prompt_tokens INTEGER,
+        completion_tokens INTEGER,
+        millis INTEGER NOT NULL,
+        untrainable TEXT NOT NULL
+    ) STRICT;
+    CREATE INDEX rollout_turns_by_rollout ON rollout_turns (rollout);
 ";
 
 const SITTINGS: &str = "

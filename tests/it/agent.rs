@@ -106,6 +106,8 @@ pub(crate) fn seat(chat: Scripted) -> (Seat, Arc<Scripted>) {
         sampling: Sampling { temperature: 0.2, top_p: None, max_tokens: 1000, seed: None },
         limits: Limits::default(),
         price: None,
+        instructions: None,
+        recorder: None,
         bounds: Arc::new(Bounds {
             meter: Meter::new(Budget::default()),
             sessions: Gate::new(4),
@@ -437,6 +439,8 @@ mod rounds {
             sampling: Sampling { temperature: 0.7, top_p: None, max_tokens: 1000, seed: None },
             limits: Limits::default(),
             price: None,
+            instructions: None,
+            recorder: None,
         }
     }
 
