@@ -173,8 +173,9 @@ pub struct Played {
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Bill {
     pub model: String,
-    /// Id of the session in the store.
+    /// Id of the session in the store; and of those before it, where a role took several.
     pub sitting: String,
+    pub earlier: Vec<String>,
     /// Hash of the prompts.
     pub prompt: String,
     /// One word: how it ended.
@@ -189,12 +190,33 @@ impl Bill {
     /// With the bill of the session that came before it in the same role.
     #[must_use]
     pub fn after(mut self, before: &Self) -> Self {
+        let mut earlier = before.earlier.clone();
+        earlier.push(before.sitting.clone());
+        earlier.append(&mut self.earlier);
+        self.earlier = earlier;
         self.turns += before.turns;
         self.malformed += before.malformed;
         let mut spent = before.spent;
         spent.add(&self.spent);
         Self { spent, ..self }
     }
+}
+
+/// Keeps what a role's sessions earned, with them and with what a policy can be trained on. `parts`: JSON.
+pub fn rewarded(
+    harness: &harness::Harness,
+    bill: &Bill,
+    reward: f64,
+    parts: &serde_json::Value,
+) -> Result<(), Error> {
+    let store = harness.store();
+    // At a limit it was not the player who ended it.
+    let truncated = ["turns", "context"].contains(&&*bill.ending);
+    for id in bill.earlier.iter().chain([&bill.sitting]) {
+        store.reward_sitting(id, reward)?;
+        store.end_rollout(id, Some(reward), &parts.to_string(), truncated)?;
+    }
+    Ok(())
 }
 
 /// Why nothing can be said of a model's play: never evidence against it.

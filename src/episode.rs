@@ -8,7 +8,7 @@
 //! A round on an entry of the wrong-book has no injector's reward: nobody injected that bug, or it was
 //! scored already in the round that made it.
 
-use crate::agent::{Bill, Error};
+use crate::agent::{self, Bill, Error};
 use crate::artifact::Artifact;
 use crate::consistency::{self, Minima, Parent, Report};
 use crate::harness::{self, Harness};
@@ -214,7 +214,13 @@ pub fn finish(
         return Err(harness::Error::Cancelled.into());
     }
     if let (Some(bill), Some(reward)) = (&round.bill, round.inject_reward) {
-        harness.store().reward_sitting(&bill.sitting, reward)?;
+        let parts = serde_json::json!({
+            "valid": round.is_valid(),
+            "failed_check": round.report.as_ref().and_then(|report| report.failed_check),
+            "solve_rate": round.solve_rate,
+            "ending": bill.ending,
+        });
+        agent::rewarded(harness, bill, reward, &parts)?;
     }
     round.seconds += started.elapsed().as_secs_f64();
     Ok(round)

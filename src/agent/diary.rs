@@ -129,6 +129,8 @@ pub(super) struct Diary<'a> {
 /// How far a session is.
 pub(super) struct Taken {
     pub(super) lines: Vec<Line>,
+    /// Tools were offered natively.
+    pub(super) native: bool,
     /// JSON of its ending.
     pub(super) ending: Option<String>,
     pub(super) submitted: Option<String>,
@@ -147,8 +149,9 @@ impl<'a> Diary<'a> {
         let lines = self.store.said(&self.id)?.iter().map(line).collect::<Result<_, _>>()?;
         let changes = tree_of(self.store.sitting_files(&self.id)?)?;
         self.kept = changes.digest();
-        let StoredSitting { ending, submitted, shell, .. } = row;
-        Ok(Some(Taken { lines, ending, submitted, changes, shell }))
+        let StoredSitting { ending, submitted, shell, tools, .. } = row;
+        let native = !tools.is_empty();
+        Ok(Some(Taken { lines, native, ending, submitted, changes, shell }))
     }
 
     pub(super) fn begin(

@@ -89,6 +89,7 @@ pub fn play(
     match taken {
         Some(taken) => {
             talk.lines = taken.lines;
+            talk.native = taken.native;
             talk.submitted = taken.submitted;
             talk.changes = taken.changes;
             talk.shell = taken.shell;
@@ -115,6 +116,7 @@ fn bill(seat: &Seat, lines: &[Line], ending: &Ending, id: &str, hash: &str) -> B
     Bill {
         model: seat.chat.model().to_owned(),
         sitting: id.to_owned(),
+        earlier: Vec::new(),
         prompt: hash.to_owned(),
         ending: ending.word().to_owned(),
         turns: count(lines, Kind::Reply),

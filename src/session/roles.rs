@@ -205,10 +205,8 @@ impl Session {
         if flags.models.is_empty() {
             return Ok((None, None));
         }
-        let workspace = self.workspace(&Repository {
-            dir: Some(repo.to_owned()),
-            ..Repository::default()
-        })?;
+        let workspace =
+            self.workspace(&Repository { dir: Some(repo.to_owned()), ..Repository::default() })?;
         let models = self.models_at(&workspace.root, &flags)?;
         let record = Record::open(&workspace)?;
         let recording = Arc::new(Recording::new(record.store, now));

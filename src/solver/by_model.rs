@@ -126,7 +126,12 @@ impl Bench<'_> {
         let patch = submitted.as_deref().map(agent::bytes_of).unwrap_or_default();
         let grade = self.grade(&patch, &ending)?;
         let reward = reward::solver(grade.solved);
-        harness.store().reward_sitting(&account.sitting, reward)?;
+        let parts = serde_json::json!({
+            "solved": grade.solved,
+            "reason": grade.reason.to_string(),
+            "ending": account.ending,
+        });
+        agent::rewarded(harness, &account, reward, &parts)?;
         Ok(Attempt {
             solved: grade.solved,
             reward,

@@ -271,6 +271,42 @@ fn a_patch_that_a_model_wrote_is_placed_and_a_wrong_one_is_told_the_nearest_plac
     assert!(attempts[0].solved, "{attempts:?}");
 }
 
+#[test]
+fn a_part_of_the_oracle_stays_hidden_and_all_of_it_grades() {
+    let bench = ledger();
+    let bug = bench.edit(&Changes::new(), MONEY, RIGHT, WRONG);
+    let other = "        self.assertEqual(len({Money(1), Money(1), Money(1, \"USD\")}), 2)\n";
+    let weakened = bench.edit(&Changes::new(), TESTS, ASSERTION, "");
+    let weakened = bench.edit(&weakened, TESTS, other, "");
+    let artifact = bench.artifact(&bug, &weakened, &[TESTS]);
+    let stage = Stage { harness: &bench.harness, workspace: &bench.workspace };
+    let (mut first, mut second) = (0, 0);
+    for round in 0..6 {
+        let (seat, chat) = seat(scripted(|messages, replies| {
+            Ok(match replies {
+                0 => calls("bash", &serde_json::json!({ "command": "cat $TMPDIR/ssr/*.diff" })),
+                1 => {
+                    // The file beside the tree says no more than the task.
+                    let [told, shown] = [&messages[1].content, last(messages)];
+                    assert_eq!(told.matches("\n@@ -").count(), 1, "{told}");
+                    assert_eq!(shown.matches("\n+").count(), 2, "{shown}");
+                    says(if told.contains("Money(150) - Money(275)") { "one" } else { "other" })
+                }
+                _ => says(&messages[messages.len() - 2].content),
+            })
+        }));
+        let request = solver::Request { attempts: 1, seed: round, runs: None, parallel: 1 };
+        let who = Who { step: u32::try_from(round).unwrap(), ..who() };
+        let by = ByModel { stage, seat: &seat, who: &who, hidden: 0.5 };
+        let attempt = solve_by_model(&artifact, &request, &by).unwrap().remove(0);
+        assert!(!attempt.solved && chat.asked.load(Ordering::SeqCst) == 4);
+        let said = bench.harness.store().said(&bill(&attempt).sitting).unwrap();
+        let one = said.iter().any(|said| said.kind == "reply" && said.message.contains("\"one\""));
+        (first, second) = if one { (first + 1, second) } else { (first, second + 1) };
+    }
+    assert!(first > 0 && second > 0, "{first} {second}");
+}
+
 /// Attempts that end without a repair: why, by which ending, and with how many replies that were of no use.
 #[track_caller]
 fn fails(
@@ -857,5 +893,30 @@ mod injecting {
         let made = inject(&bench, &seat, Some(Style::Free), true);
         valid(&bench, &made);
         assert_eq!(made.bill.turns, 5);
+    }
+}
+
+/// What a player of both roles says to a request as it comes over HTTP: the reply's message.
+pub(crate) fn script(asked: &serde_json::Value) -> serde_json::Value {
+    let messages = asked["messages"].as_array().unwrap();
+    let replies = messages.iter().filter(|message| message["role"] == "assistant").count();
+    let injects = messages[1]["content"].as_str().unwrap().starts_with("Inject");
+    let call = |name: &str, arguments: serde_json::Value| {
+        let function = serde_json::json!({ "name": name, "arguments": arguments.to_string() });
+        serde_json::json!({
+            "role": "assistant",
+            "content": null,
+            "tool_calls": [{ "id": format!("c{replies}"), "type": "function", "function": function }],
+        })
+    };
+    let edit = |path: &str, search: &str, replace: &str| {
+        call("edit", serde_json::json!({ "path": path, "search": search, "replace": replace }))
+    };
+    match (injects, replies) {
+        (true, 0) => edit(MONEY, RIGHT, WRONG),
+        (true, 1) => edit(TESTS, ASSERTION, ""),
+        (false, 0) => edit(MONEY, WRONG, RIGHT),
+        (true, 2) | (false, 1) => call("submit", serde_json::json!({})),
+        _ => serde_json::json!({ "role": "assistant", "content": "Done." }),
     }
 }

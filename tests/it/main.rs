@@ -8,6 +8,7 @@
 )]
 
 mod agent;
+mod agent_http;
 mod apply;
 mod bad_input;
 mod bad_input_js;
