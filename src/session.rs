@@ -85,7 +85,7 @@ pub use probe::{ProbeAnswer, ProbeLine, ProbeRequest};
 pub use proxy::ProxyRequest;
 pub use prune::PruneAnswer;
 pub use reference::ArtifactRef;
-pub use roles::{DEFAULT_CONCURRENCY, EMBEDDED, Player, Roles};
+pub use roles::{CONFIGURED, DEFAULT_CONCURRENCY, EMBEDDED, Player, Roles};
 pub use run_tests::{RunTestsAnswer, RunTestsRequest};
 pub use score::{Outcome, RewardsAnswer, ScoreAnswer, ScoreRequest, score};
 pub use setup::{ClientEntry, SetupAction, SetupAnswer, SetupOutcome, SetupRequest};

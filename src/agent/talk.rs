@@ -297,7 +297,8 @@ impl Talk<'_> {
         Ok(())
     }
 
-    /// Tokens of the conversation: what the server counted last, and what was said since.
+    /// Tokens of the conversation: what the server counted last, and what was said since. Where it is full the
+    /// session ends; whoever makes it shorter instead does so here, before it is asked for.
     fn context(&self) -> u64 {
         let of = |lines: &[Line]| -> u64 {
             lines.iter().map(|line| estimate(bytes(&line.message)) + 4).sum()

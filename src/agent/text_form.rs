@@ -156,23 +156,23 @@ mod tests {
         }
     }
 
-    fn bash(command: &str) -> Option<Result<Call, &'static str>> {
-        Some(Ok(Call::Bash { command: command.to_owned() }))
+    fn bash(command: &str) -> Result<Call, &'static str> {
+        Ok(Call::Bash { command: command.to_owned() })
     }
 
     #[test]
     fn a_call_stands_between_its_lines() {
-        check("I look.\n<tool: bash>\nls -l\n</tool>\n", bash("ls -l"));
-        check("<tool:bash>\ncd a\nls\n</tool>", bash("cd a\nls"));
-        check("```\n<tool: bash>\nls\n</tool>\n```", bash("ls"));
-        check("<tool: bash>\nls </tool>", bash("ls "));
+        check("I look.\n<tool: bash>\nls -l\n</tool>\n", Some(bash("ls -l")));
+        check("<tool:bash>\ncd a\nls\n</tool>", Some(bash("cd a\nls")));
+        check("```\n<tool: bash>\nls\n</tool>\n```", Some(bash("ls")));
+        check("<tool: bash>\nls </tool>", Some(bash("ls ")));
         check("There is nothing to do.", None);
         check("the tag <tool: bash> within a line", None);
     }
 
     #[test]
     fn a_call_that_the_server_cut_at_its_end_is_whole() {
-        check("<tool: bash>\nls\n", bash("ls"));
+        check("<tool: bash>\nls\n", Some(bash("ls")));
         let cut = find("<tool: bash>\nls", &TOOLS, true).expect("there is one");
         assert_eq!(cut.call, Err(Fault::Open { tool: "bash".to_owned() }));
     }
@@ -209,6 +209,31 @@ mod tests {
         let text = "<tool: bash>\nls\n</tool>\n<tool: submit>\n</tool>\n";
         let found = find(text, &TOOLS, false).expect("there are two");
         assert_eq!((found.call, found.more), (Ok(Call::Bash { command: "ls".to_owned() }), 1));
+    }
+
+    #[test]
+    fn no_text_is_too_mangled_to_be_read() {
+        let seeds: [&[u8]; 3] = [
+            b"I look.\n<tool: bash>\nls -l\n</tool>\n",
+            b"<tool: edit>\na.py\n<<<<<<< SEARCH\na\n=======\nb\n>>>>>>> REPLACE\n</tool>",
+            b"<tool: read>\na\n3-4\n</tool>\n<tool: submit>\n--- a/x\n</tool>",
+        ];
+        let words: [&[u8]; 7] = [
+            b"<tool:",
+            b"</tool>",
+            b"<tool: create>\n",
+            b"<<<<<<< SEARCH\n",
+            b"=======\n",
+            b"99999999999999999999-",
+            b"\r\n",
+        ];
+        crate::dice::mangled::check("calls", &seeds, &words, &|input| {
+            let text = String::from_utf8_lossy(input);
+            for cut in [false, true] {
+                let found = find(&text, &TOOLS, cut);
+                assert_eq!(found.is_some(), openings(&text).next().is_some());
+            }
+        });
     }
 
     #[test]

@@ -10,10 +10,12 @@ const MODELS: &str = "Models";
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Models {
-    /// Have this model make the bugs: MODEL or MODEL@PROVIDER, as configured; `embedded`: none
+    /// Have this model make the bugs: MODEL, MODEL@PROVIDER, or `configured`, the one of INJECT_MODEL or a file;
+    /// `embedded`: none
     #[arg(long, value_name = "MODEL", default_value = EMBEDDED, help_heading = MODELS)]
     injector: String,
-    /// Have this model make the attempts: MODEL or MODEL@PROVIDER; `embedded`: none
+    /// Have this model make the attempts: MODEL, MODEL@PROVIDER, or `configured`, the one of SOLVE_MODEL or a file;
+    /// `embedded`: none
     #[arg(long, value_name = "MODEL", default_value = EMBEDDED, help_heading = MODELS)]
     solver: String,
     /// Have the two change places every so many rounds; 0: never

@@ -26,7 +26,8 @@ again.\n\n\
 Examples:\n  ssr-mcp play .\n  \
 ssr-mcp play . --rounds 10 --strategy removal --csv rounds.csv\n  \
 ssr-mcp play . --until 8h --batch 4 --csv night.csv\n  \
-ssr-mcp play . --target src/ledger.py:post --json\n\n\
+ssr-mcp play . --target src/ledger.py:post --json\n  \
+ssr-mcp play . --injector configured --solver small@ollama --budget 2M --concurrency 8\n\n\
 Exit code 1 says that no round gave a valid bug."
 )]
 pub struct Play {

@@ -213,7 +213,7 @@ fn file(
             let path = old.or(new.clone()).ok_or(Unplaced::Nothing)?;
             let bytes = placed(&path, &before.bytes, hunks)?;
             if let Kind::Deleted { .. } = kind {
-                if !hunks.is_empty() && !bytes.is_empty() {
+                if !bytes.is_empty() {
                     return Err(ApplyFailure::ContentLeft { path }.into());
                 }
                 changes.delete(path);

@@ -13,6 +13,8 @@ use std::sync::Arc;
 
 /// The name of a role that no model plays.
 pub const EMBEDDED: &str = "embedded";
+/// The name by which a role's model is the one that is configured for it.
+pub const CONFIGURED: &str = "configured";
 /// Sessions with models at once, where nobody says otherwise.
 pub const DEFAULT_CONCURRENCY: usize = 4;
 
@@ -191,7 +193,7 @@ impl Player {
 
 impl Session {
     /// The models of both roles as their settings say, `injector` and `solver` by these names: MODEL or
-    /// MODEL@PROVIDER; the embedded players where they are called so. `repo`: whose settings count. Nothing is
+    /// MODEL@PROVIDER; the one that is configured, or the embedded player, where they are called so. `repo`: whose settings count. Nothing is
     /// asked of a model yet.
     pub fn players(
         &self,
@@ -201,10 +203,11 @@ impl Session {
     ) -> Result<(Option<Player>, Option<Player>), Error> {
         let named = [(config::Player::Injector, injector), (config::Player::Solver, solver)];
         let named = named.map(|(role, name)| (name != EMBEDDED).then(|| (role, name.to_owned())));
-        let flags = ModelFlags { models: named.iter().flatten().cloned().collect() };
-        if flags.models.is_empty() {
+        if named.iter().all(Option::is_none) {
             return Ok((None, None));
         }
+        let given = named.iter().flatten().filter(|(_, name)| name != CONFIGURED);
+        let flags = ModelFlags { models: given.cloned().collect() };
         let workspace =
             self.workspace(&Repository { dir: Some(repo.to_owned()), ..Repository::default() })?;
         let models = self.models_at(&workspace.root, &flags)?;
