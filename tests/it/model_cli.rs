@@ -1,6 +1,6 @@
 //! `probe`, `config`, `doctor` and `proxy` as a user meets them: the real binary, a scripted server.
 
-use crate::cases::Home;
+use crate::cases::{ARTIFACT, Home};
 use crate::endpoint::{Endpoint, Say, Seen, completion};
 use serde_json::{Value, json};
 use ssr_mcp::store::Store;
@@ -231,46 +231,26 @@ fn a_process_that_holds_a_key_leaves_no_memory_to_others() {
 #[test]
 fn what_runs_in_the_sandbox_gets_no_key() {
     let home = Home::new();
-    home.write(
-        "repo/test_env.py",
-        "import os, unittest\n\nclass Test(unittest.TestCase):\n    def test_env(self):\n        \
-         for pid in ['self'] + [p for p in os.listdir('/proc') if p.isdigit()]:\n            \
-         try: text = open(f'/proc/{pid}/environ', 'rb').read()\n            except OSError: continue\n            \
-         self.assertNotIn(b'0123456789abcdef', text)\n        \
-         self.assertEqual([n for n in os.environ if n.endswith('_API_KEY')], [])\n",
-    );
-    let mut command = binary(&home, "http://127.0.0.1:1");
-    let output = command.args(["status"]).output().unwrap();
-    assert_eq!(output.status.code(), Some(0), "{output:?}");
-    // The server's own verb runs the tests as they are.
-    let mut child = binary(&home, "http://127.0.0.1:1")
-        .arg("mcp")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let messages = [
-        json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
-            "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "t", "version": "1" } } }),
-        json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }),
-        json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {
-            "name": "run_tests", "arguments": {} } }),
-    ];
-    let mut input = child.stdin.take().unwrap();
-    for message in messages {
-        input.write_all(format!("{message}\n").as_bytes()).unwrap();
+    for (name, content) in ARTIFACT {
+        home.write(&format!("bug/{name}"), content);
     }
-    let answers = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
-    let answer = answers
-        .filter_map(|line| serde_json::from_str::<Value>(&line).ok())
-        .find(|answer| answer["id"] == 2)
-        .unwrap();
-    drop(input);
-    child.wait().unwrap();
-    let text = answer.to_string();
-    assert!(text.contains("test_env") && !text.contains("0123456789"), "{text}");
-    let result = &answer["result"]["structuredContent"];
-    assert_eq!(result["failed"].as_u64().unwrap_or(0), 0, "{answer:#}");
+    // Stands for all that is run: it looks at its own environment and at everybody's that it can see.
+    let parser = "import json, os, sys
+sys.stdin.read()
+texts = [repr(os.environ).encode()]
+for pid in filter(str.isdigit, os.listdir('/proc')):
+    try: texts.append(open(f'/proc/{pid}/environ', 'rb').read())
+    except OSError: pass
+seen = any(b'0123456789' in text or b'_API_KEY' in text for text in texts)
+print(json.dumps({'environment': 'failed' if seen else 'passed', 'looked at %d' % min(len(texts), 2): 'passed'}))
+";
+    home.write("bug/test_parser.py", parser);
+    let output = run(&home, "http://127.0.0.1:1", "parse ../bug --json");
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let answer = last_line(&output).to_string();
+    assert!(answer.contains("\"environment\":\"passed\""), "{answer}");
+    assert!(answer.contains("looked at 2"), "{answer}");
+    no_key_in(&output);
 }
 
 /// A proxy that runs.
@@ -329,6 +309,13 @@ impl Proxy {
             .find(|path| path.join("state.db").exists())
             .unwrap();
         Store::open(&state).unwrap()
+    }
+}
+
+impl Drop for Proxy {
+    fn drop(&mut self) {
+        self.child.kill().ok();
+        self.child.wait().ok();
     }
 }
 
