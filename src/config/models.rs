@@ -284,7 +284,7 @@ impl Models {
             };
             default("temperature", player.temperature().to_string());
             default("max_tokens", MAX_TOKENS.to_string());
-            if !self.layers.model(player).is_some_and(|said| self.split(&said.value).1.is_some()) {
+            if self.layers.model(player).is_none_or(|said| self.split(&said.value).1.is_none()) {
                 default("provider", self.provider_of(player).value);
             }
         }

@@ -57,6 +57,7 @@ fn able(seen: &Seen) -> Say {
     if asked["return_token_ids"] == true {
         value["prompt_token_ids"] = json!([1, 2]);
         value["choices"][0]["token_ids"] = json!([3]);
+        value["usage"] = json!({ "prompt_tokens": 2, "completion_tokens": 1 });
     }
     if asked["logprobs"] == true {
         value["choices"][0]["logprobs"] = json!({ "content": [{ "logprob": -0.5 }] });
@@ -355,7 +356,7 @@ fn the_proxy_passes_on_and_keeps_what_can_be_trained_on() {
         (Some(vec![3]), Some(vec![-0.5]))
     );
     assert_eq!((turns[0].untrainable.as_str(), turns[0].finish.as_str()), ("", "stop"));
-    assert_eq!((turns[0].prompt_tokens, turns[0].completion_tokens), (Some(12), Some(3)));
+    assert_eq!((turns[0].prompt_tokens, turns[0].completion_tokens), (Some(2), Some(1)));
     // What was said before is kept once.
     assert_eq!(turns[1].kept_messages, 2);
     let messages: Value = serde_json::from_str(&turns[1].messages).unwrap();
@@ -372,7 +373,9 @@ fn the_proxy_passes_streams_on_as_they_come_and_tells_conversations_apart() {
             json!({ "model": "m", "choices": [{ "delta": { "content": text } }] }).to_string()
         };
         let end = json!({ "choices": [{ "delta": {}, "finish_reason": "stop" }] }).to_string();
-        Say::Events(vec![piece("he"), piece("llo"), end, "[DONE]".to_owned()])
+        let count =
+            json!({ "choices": [], "usage": { "prompt_tokens": 4, "completion_tokens": 2 } });
+        Say::Events(vec![piece("he"), piece("llo"), end, count.to_string(), "[DONE]".to_owned()])
     });
     let proxy = Proxy::start(&home, &server.url(), &[]);
     let ask = |messages: Value| {
@@ -380,6 +383,7 @@ fn the_proxy_passes_streams_on_as_they_come_and_tells_conversations_apart() {
         let (head, body) = proxy.post("/v1/chat/completions", "", &body.to_string());
         assert!(head.contains("content-type: text/event-stream"), "{head}");
         assert!(body.contains("\"he\"") && body.contains("data: [DONE]"), "{body}");
+        assert!(!body.contains("usage"), "a count that was not asked for is passed on: {body}");
         let id = head.lines().find_map(|line| line.strip_prefix("x-session-id: ")).unwrap();
         id.to_owned()
     };
@@ -395,7 +399,7 @@ fn the_proxy_passes_streams_on_as_they_come_and_tells_conversations_apart() {
     let turn = &store.rollout_turns(&other).unwrap()[0];
     assert!(turn.reply.contains("hello"), "{}", turn.reply);
     assert!(turn.untrainable.starts_with("not trainable on-policy"), "{}", turn.untrainable);
-    assert_eq!(turn.completion_ids, None);
+    assert_eq!((turn.completion_ids.clone(), turn.completion_tokens), (None, Some(2)));
 }
 
 #[test]
