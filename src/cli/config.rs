@@ -5,13 +5,19 @@ use crate::config::model_schema;
 use crate::session::{ConfigAnswer, ProviderState};
 use std::path::PathBuf;
 
+const LAYERS: &str = "Read, the later over the earlier:
+  ssr-mcp.toml in $XDG_CONFIG_HOME/ssr-mcp      the user's
+  ssr_config.json, ssr-mcp.toml                 the repository's
+  TAOTOKEN_BASE_URL, INJECT_MODEL, SOLVE_MODEL, ORNITH_MODEL
+  the file of --config
+  other flags
+
+A repository's file may name models, and not where keys and code are sent, unless the user's file has its root in
+`trust`. Keys are in variables (TAOTOKEN_API_KEY) or in files of their own, and are never shown.";
+
 /// Settings of models: show them with their sources, or print their schema
-///
-/// Read, the later over the earlier: ssr-mcp.toml in $XDG_CONFIG_HOME/ssr-mcp, ssr_config.json and ssr-mcp.toml
-/// in the repository, TAOTOKEN_BASE_URL, INJECT_MODEL, SOLVE_MODEL and ORNITH_MODEL, the file of --config, other
-/// flags. A repository's file may name models and not where keys and code are sent, unless the user's file has
-/// its root in `trust`. Keys are in variables (TAOTOKEN_API_KEY) or in files of their own, and are never shown.
 #[derive(Debug, clap::Args)]
+#[command(after_help = LAYERS)]
 pub struct ConfigCommand {
     #[command(subcommand)]
     action: Action,

@@ -237,7 +237,8 @@ impl Models {
         let base = BaseUrl::of(&url, flag(|provider| provider.exact_url))
             .map_err(|error| Problem::Url(name.to_owned(), error))?;
         let mut provider = Provider::new(name, kind, base);
-        if let Some(variable) = table(|provider| provider.api_key_env.clone()) {
+        let of_name = Kind::of(name).and_then(Kind::key_variable).map(str::to_owned);
+        if let Some(variable) = table(|provider| provider.api_key_env.clone()).or(of_name) {
             provider.key_variable = variable;
         }
         let file = table(|provider| provider.api_key_file.clone()).map(PathBuf::from);
@@ -283,7 +284,7 @@ impl Models {
             };
             default("temperature", player.temperature().to_string());
             default("max_tokens", MAX_TOKENS.to_string());
-            if !self.layers.model(player).is_some_and(|said| self.split(&said.value).1.is_some()) {
+            if self.layers.model(player).is_none_or(|said| self.split(&said.value).1.is_none()) {
                 default("provider", self.provider_of(player).value);
             }
         }

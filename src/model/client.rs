@@ -177,12 +177,11 @@ impl Chat for Client {
     }
 
     fn reply(&self, request: &Request<'_>, cancel: &Cancel) -> Result<Reply, Error> {
-        let all = self.endpoint.provider.kind.dialect();
-        let dialect = match &self.recorded {
-            Some(_) => all,
-            None => wire::Dialect { newer_limit: all.newer_limit, ..wire::Dialect::default() },
-        };
-        let body = wire::body(&self.model, request, dialect);
+        let dialect = self.endpoint.provider.kind.dialect();
+        let mut body = wire::body(&self.model, request, dialect);
+        if self.recorded.is_some() {
+            wire::ask_for_tokens(&mut body, dialect);
+        }
         let reply = self.send(&body, !request.tools.is_empty(), cancel);
         let said = match &reply {
             Ok(reply) => Some(reply),

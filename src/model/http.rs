@@ -278,15 +278,18 @@ fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     Some(then.duration_since(now).unwrap_or_default())
 }
 
-/// Whether a connection was there and could not be encrypted.
+/// Whether a connection was there and could not be encrypted. An error of input and output hides what it was made of:
+/// its source is that one's source.
 fn is_of_tls(error: &reqwest::Error) -> bool {
-    let mut source = error.source();
-    while let Some(cause) = source {
-        let inner = cause.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
-        if cause.is::<rustls::Error>() || inner.is_some_and(|inner| inner.is::<rustls::Error>()) {
+    let mut next = error.source();
+    while let Some(cause) = next {
+        if cause.is::<rustls::Error>() {
             return true;
         }
-        source = cause.source();
+        next = match cause.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref) {
+            Some(inner) => Some(inner),
+            None => cause.source(),
+        };
     }
     false
 }

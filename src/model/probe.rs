@@ -5,8 +5,10 @@ use crate::sandbox::Cancel;
 use serde_json::{Map, Value, json};
 use std::time::Duration;
 
-/// Most tokens of each reply. Models that think first need some.
+/// Most tokens of a reply that has to be whole. Models that think first need some.
 const TOKENS: u32 = 256;
+/// Of one whose beginning tells enough.
+const FEW: u32 = 24;
 const TOOL: &str = "note";
 const SEED: u64 = 7;
 
@@ -33,7 +35,8 @@ pub struct Probed {
 
 /// Asks for a word, and, unless it is to be brief, tries what else there is: some six small requests.
 pub fn probe(client: &Client, brief: bool, cancel: &Cancel) -> Result<Probed, Error> {
-    let first = usable(ask(client, "Answer with one word: ready", json!({}), false, cancel))?;
+    let first =
+        usable(ask(client, "Answer with one word: ready", TOKENS, json!({}), false, cancel))?;
     let mut findings = Vec::new();
     if !brief {
         let mut thought = first.message.reasoning.clone();
@@ -78,16 +81,16 @@ pub fn explained(base: &BaseUrl) -> String {
 fn ask(
     client: &Client,
     prompt: &str,
+    most: u32,
     more: Value,
     offered: bool,
     cancel: &Cancel,
 ) -> Result<Reply, Error> {
-    let dialect = client.provider().kind.dialect();
-    let limit = if dialect.newer_limit { "max_completion_tokens" } else { "max_tokens" };
+    let limit = client.provider().kind.dialect().limit;
     let mut body = Map::new();
     body.insert("model".to_owned(), json!(super::Chat::model(client)));
     body.insert("messages".to_owned(), json!([{ "role": "user", "content": prompt }]));
-    body.insert(limit.to_owned(), json!(TOKENS));
+    body.insert(limit.to_owned(), json!(most));
     body.insert("stream".to_owned(), json!(false));
     if let Value::Object(more) = more {
         body.extend(more);
@@ -126,7 +129,7 @@ fn tools(client: &Client, cancel: &Cancel) -> Result<Finding, Error> {
         },
     });
     let prompt = "Call the tool `note` with the text: hello";
-    let reply = usable(ask(client, prompt, json!({ "tools": [tool] }), true, cancel))?;
+    let reply = usable(ask(client, prompt, TOKENS, json!({ "tools": [tool] }), true, cancel))?;
     let Some(call) = reply.message.tool_calls.first() else {
         return Ok(Finding::Not("it was told to call a tool and answered in text".to_owned()));
     };
@@ -145,7 +148,7 @@ fn tokens(client: &Client, cancel: &Cancel) -> Result<Result<Reply, Error>, Erro
         [json!({ "logprobs": true, "return_token_ids": true }), json!({ "logprobs": true })];
     let mut last = Err(Error::Cancelled);
     for question in questions {
-        last = usable(ask(client, "Count to three.", question, false, cancel));
+        last = usable(ask(client, "Count to three.", FEW, question, false, cancel));
         match &last {
             Ok(_) => break,
             Err(_) if cancel.is_cancelled() => return Err(Error::Cancelled),
@@ -189,10 +192,10 @@ fn token_ids(reply: &Result<Reply, Error>) -> Finding {
 fn seeds(client: &Client, cancel: &Cancel) -> Result<Finding, Error> {
     let once = || {
         let more = json!({ "seed": SEED, "temperature": 1 });
-        usable(ask(client, "Make up a name for a boat.", more, false, cancel))
+        usable(ask(client, "Make up a name for a boat.", FEW, more, false, cancel))
     };
-    let (one, two) = (once()?, once()?);
-    Ok(if one.message == two.message {
+    let (first, second) = (once()?, once()?);
+    Ok(if first.message == second.message {
         Finding::Works("one seed gave the same reply twice".to_owned())
     } else {
         Finding::Not("one seed gave two replies".to_owned())
@@ -213,7 +216,7 @@ fn schema(client: &Client, cancel: &Cancel) -> Result<Finding, Error> {
         },
     });
     // The prompt does not ask for JSON: what follows the schema was made to.
-    let reply = usable(ask(client, "Is the sea calm today?", format, false, cancel))?;
+    let reply = usable(ask(client, "Is the sea calm today?", TOKENS, format, false, cancel))?;
     let value = serde_json::from_str::<Value>(reply.message.content.trim());
     let follows = value.is_ok_and(|value| {
         value.as_object().is_some_and(|object| object.len() == 1 && value["calm"].is_boolean())

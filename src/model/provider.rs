@@ -1,6 +1,6 @@
 //! Who serves models: the servers that are known by name, and one as it is set up.
 
-use super::wire::Dialect;
+use super::wire::{Dialect, Tells};
 use super::{BaseUrl, Key, Patience, Proxies};
 use std::time::Duration;
 
@@ -69,14 +69,17 @@ impl Kind {
         }
     }
 
-    /// What it is asked for in a probe. A server that is known not to have something is not asked for it, where a
-    /// question would be refused.
+    /// How it words what the protocol leaves open. What a server is not known to tell it is not asked for: some
+    /// refuse such a question.
     pub(super) fn dialect(self) -> Dialect {
         Dialect {
-            newer_limit: self == Self::OpenAi,
-            token_ids: matches!(self, Self::Vllm | Self::SgLang),
-            logprobs: matches!(self, Self::Vllm | Self::SgLang | Self::LlamaCpp),
-            whole_distribution: self == Self::LlamaCpp,
+            limit: if self == Self::OpenAi { "max_completion_tokens" } else { "max_tokens" },
+            tells: match self {
+                Self::Vllm | Self::SgLang => Tells::All,
+                Self::LlamaCpp => Tells::Probabilities,
+                _ => Tells::Nothing,
+            },
+            narrows: self == Self::LlamaCpp,
         }
     }
 }

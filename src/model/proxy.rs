@@ -5,7 +5,7 @@
 
 use super::classify::Asked;
 use super::client::Client;
-use super::stream::Stream;
+use super::stream::{Stream, WithoutUsage};
 use super::{Chat, Error, Recording, Reply, Rollout, wire};
 use crate::sandbox::Cancel;
 use http::header::{
@@ -115,6 +115,14 @@ async fn accept(listener: TcpListener, shared: Arc<Shared>) {
     }
 }
 
+/// What is to be kept of a request and its answer.
+struct Recorded {
+    request: Map<String, Value>,
+    rollout: Rollout,
+    /// A count of tokens was asked for that the client did not ask for.
+    counted: bool,
+}
+
 impl Shared {
     async fn answer(self: Arc<Self>, request: Request<Incoming>) -> Answer {
         let (head, body) = request.into_parts();
@@ -147,13 +155,23 @@ impl Shared {
             return refuse(StatusCode::BAD_REQUEST, "the request is no JSON object");
         };
         let rollout = self.rollout(headers, &request);
+        let streams = request.get("stream").and_then(Value::as_bool) == Some(true);
+        // Without a count it is not known whether all ids came. Who did not ask for one does not see it.
+        let counted = streams && !request.contains_key("stream_options");
+        if counted {
+            let options = serde_json::json!({ "include_usage": true });
+            request.insert("stream_options".to_owned(), options);
+        }
         // Of what the client did not ask for itself.
         wire::ask_for_tokens(&mut request, self.client.provider().kind.dialect());
         if request.get("model").is_none_or(|model| model == "") {
             request.insert("model".to_owned(), self.client.model().into());
         }
         match serde_json::to_vec(&request) {
-            Ok(bytes) => self.pass(Some(bytes), "chat/completions", Some((request, rollout))).await,
+            Ok(bytes) => {
+                let recorded = Recorded { request, rollout, counted };
+                self.pass(Some(bytes), "chat/completions", Some(recorded)).await
+            }
             Err(error) => refuse(StatusCode::BAD_REQUEST, &error.to_string()),
         }
     }
@@ -176,7 +194,7 @@ impl Shared {
         self: Arc<Self>,
         body: Option<Vec<u8>>,
         endpoint: &str,
-        recorded: Option<(Map<String, Value>, Rollout)>,
+        recorded: Option<Recorded>,
     ) -> Answer {
         let server = &self.client.endpoint().http;
         let url = self.client.provider().base.below(endpoint);
@@ -197,8 +215,8 @@ impl Shared {
                 answer = answer.header(name, value);
             }
         }
-        if let Some((_, rollout)) = &recorded {
-            answer = answer.header(SESSION, rollout.id.as_str());
+        if let Some(recorded) = &recorded {
+            answer = answer.header(SESSION, recorded.rollout.id.as_str());
         }
         let recorded = recorded.filter(|_| response.status().is_success());
         let (send, receive) = channel(16);
@@ -212,7 +230,7 @@ impl Shared {
         self: Arc<Self>,
         mut response: reqwest::Response,
         send: Sender<Piece>,
-        recorded: Option<(Map<String, Value>, Rollout)>,
+        recorded: Option<Recorded>,
         begun: Instant,
     ) {
         let streamed = response
@@ -220,6 +238,8 @@ impl Shared {
             .get(CONTENT_TYPE)
             .is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"));
         let (mut stream, mut bytes, mut got) = (Stream::default(), Vec::new(), 0);
+        let counted = recorded.as_ref().is_some_and(|recorded| recorded.counted);
+        let mut filter = (streamed && counted).then(WithoutUsage::default);
         loop {
             match response.chunk().await {
                 Ok(Some(chunk)) => {
@@ -231,12 +251,22 @@ impl Shared {
                             bytes.extend_from_slice(&chunk);
                         }
                     }
-                    if send.send(Ok(chunk)).await.is_err() {
+                    let passed = match &mut filter {
+                        Some(filter) => filter.take(&chunk).into(),
+                        None => chunk,
+                    };
+                    if send.send(Ok(passed)).await.is_err() {
                         // The client left: what the model said to nobody is no turn.
                         return;
                     }
                 }
-                Ok(None) => break,
+                Ok(None) => {
+                    let rest = filter.map(WithoutUsage::rest).unwrap_or_default();
+                    if !rest.is_empty() {
+                        send.send(Ok(rest.into())).await.unwrap_or_default();
+                    }
+                    break;
+                }
                 Err(error) => {
                     let error = error.without_url().to_string();
                     tracing::warn!("an answer broke off: {error}");
@@ -246,7 +276,7 @@ impl Shared {
             }
         }
         // Recorded before the answer ends, so that who has read it whole finds it in the store.
-        if let Some((request, rollout)) = recorded.filter(|_| got <= RECORDED) {
+        if let Some(Recorded { request, rollout, .. }) = recorded.filter(|_| got <= RECORDED) {
             let value = if streamed {
                 stream.finish().ok()
             } else {

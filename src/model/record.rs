@@ -2,7 +2,7 @@
 //!
 //! Text is never made into tokens here: what a server does not tell stays unknown, and is said to be.
 
-use super::{Reply, Tokens};
+use super::{Reply, Tokens, Usage};
 use crate::store::{self, RolloutTurn, Store};
 use serde_json::{Map, Value, json};
 use std::collections::VecDeque;
@@ -86,7 +86,7 @@ impl Recording {
             prompt_tokens: reply.usage.map(|usage| usage.prompt_tokens),
             completion_tokens: reply.usage.map(|usage| usage.completion_tokens),
             millis: u64::try_from(reply.wall.as_millis()).unwrap_or(u64::MAX),
-            untrainable: untrainable(&tokens).unwrap_or_default().to_owned(),
+            untrainable: untrainable(&tokens, reply.usage).unwrap_or_default(),
         };
         self.store.add_rollout_turn(&self.row(rollout, request, reply, server), &turn)?;
         digests.push(digest(&said));
@@ -156,19 +156,39 @@ impl std::fmt::Debug for Recording {
     }
 }
 
-/// Why no policy can be trained on these as its own; `None` where one can.
-fn untrainable(tokens: &Tokens) -> Option<&'static str> {
+/// Why no policy can be trained on these as its own; `None` where one can. The last token of a reply, which ends it, is
+/// part of it; llama.cpp leaves it out of a stream.
+fn untrainable(tokens: &Tokens, usage: Option<Usage>) -> Option<String> {
     let Tokens { prompt_ids, completion_ids, logprobs } = tokens;
-    let Some(completion) = completion_ids else {
-        return Some("not trainable on-policy: the server gave no ids of the reply's tokens");
+    let why = match (prompt_ids, completion_ids, logprobs) {
+        (_, None, _) => "the server gave no ids of the reply's tokens".to_owned(),
+        (None, _, _) => "the server gave no ids of the prompt's tokens".to_owned(),
+        (Some(prompt), Some(completion), logprobs) => {
+            let (sent, came) = (prompt.len() as u64, completion.len() as u64);
+            match usage {
+                None => "its tokens were not counted, so that ids may be missing".to_owned(),
+                Some(usage) if usage.completion_tokens != came => {
+                    format!(
+                        "the server gave ids of {came} of the reply's {} tokens",
+                        usage.completion_tokens
+                    )
+                }
+                Some(usage) if usage.prompt_tokens != sent => {
+                    format!(
+                        "the server gave ids of {sent} of the prompt's {} tokens",
+                        usage.prompt_tokens
+                    )
+                }
+                Some(_)
+                    if logprobs.as_ref().is_some_and(|known| known.len() == completion.len()) =>
+                {
+                    return None;
+                }
+                Some(_) => "the server gave no log-probability of each token".to_owned(),
+            }
+        }
     };
-    if prompt_ids.is_none() {
-        return Some("not trainable on-policy: the server gave no ids of the prompt's tokens");
-    }
-    match logprobs {
-        Some(logprobs) if logprobs.len() == completion.len() => None,
-        _ => Some("not trainable on-policy: the server gave no log-probability of each token"),
-    }
+    Some(format!("not trainable on-policy: {why}"))
 }
 
 fn messages(request: &Map<String, Value>) -> &[Value] {

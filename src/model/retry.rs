@@ -17,7 +17,7 @@ pub struct Patience {
 
 impl Default for Patience {
     fn default() -> Self {
-        Self { tries: 5, first: Duration::from_millis(500), most: Duration::from_secs(60) }
+        Self { tries: 5, first: Duration::from_millis(500), most: Duration::from_mins(1) }
     }
 }
 

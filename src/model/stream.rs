@@ -168,7 +168,7 @@ impl Choice {
         let call = &mut self.calls[at];
         let word = |path: &str| piece.pointer(path).and_then(Value::as_str);
         if let Some(id) = word("/id").filter(|id| !id.is_empty()) {
-            call.id = id.to_owned();
+            id.clone_into(&mut call.id);
         }
         if let Some(name) = word("/function/name") {
             // Some send the whole name again with every piece.
@@ -219,4 +219,39 @@ impl Choice {
         }
         json!([choice])
     }
+}
+
+/// Takes out of a stream the event that counts tokens, for a client that did not ask for it: it has no choice, and not
+/// every client bears that.
+#[derive(Debug, Default)]
+pub(super) struct WithoutUsage(Vec<u8>);
+
+impl WithoutUsage {
+    /// What may be passed on of what came so far: whole events.
+    pub(super) fn take(&mut self, bytes: &[u8]) -> Vec<u8> {
+        let mut passed = Vec::new();
+        for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+            self.0.extend_from_slice(line);
+            if self.0.ends_with(b"\n\n") || self.0.ends_with(b"\n\r\n") {
+                let event = std::mem::take(&mut self.0);
+                if !is_usage(&event) {
+                    passed.extend(event);
+                }
+            }
+        }
+        passed
+    }
+
+    /// What did not end.
+    pub(super) fn rest(self) -> Vec<u8> {
+        self.0
+    }
+}
+
+fn is_usage(event: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(event);
+    let Some(data) = text.trim().strip_prefix("data:") else { return false };
+    serde_json::from_str::<Value>(data.trim()).is_ok_and(|event| {
+        event["usage"].is_object() && event["choices"].as_array().is_some_and(Vec::is_empty)
+    })
 }

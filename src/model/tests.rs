@@ -1,7 +1,7 @@
 //! What needs no server: URLs, waits, rests, proxies, streams in pieces.
 
 use super::breaker::Breaker;
-use super::stream::{Stream, Unfinished};
+use super::stream::{Stream, Unfinished, WithoutUsage};
 use super::{BaseUrl, Patience, Proxies, Proxy, think};
 use crate::dice::Dice;
 use std::time::{Duration, Instant};
@@ -88,7 +88,7 @@ fn waits_double_within_bounds_and_are_seeded() {
 
 #[test]
 fn a_wait_that_a_server_asks_for_is_kept_unless_it_is_too_long() {
-    let patience = Patience { most: Duration::from_secs(60), ..Patience::default() };
+    let patience = Patience { most: Duration::from_mins(1), ..Patience::default() };
     let mut dice = Dice::new(1);
     let wait = patience.pause(1, Some(Duration::from_secs(10)), &mut dice).unwrap();
     assert!((10.0..=11.0).contains(&wait.as_secs_f64()));
@@ -201,4 +201,18 @@ fn a_stream_without_an_end_is_no_reply() {
             .unwrap();
     assert_eq!(last["choices"][0]["message"]["content"], "a");
     assert_eq!(finish("data: [DONE]\n\n").unwrap()["choices"], serde_json::json!([]));
+}
+
+#[test]
+fn a_count_of_tokens_is_taken_out_of_a_stream_and_nothing_else() {
+    let count = "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":1}}\n\n";
+    let kept = "data: {\"choices\":[{\"delta\":{}}],\"usage\":null}\r\n\r\n: a comment\n\ndata: [DONE]\n\nhalf";
+    for size in 1..40 {
+        let whole = [count, kept].concat();
+        let mut filter = WithoutUsage::default();
+        let mut passed: Vec<u8> =
+            whole.as_bytes().chunks(size).flat_map(|piece| filter.take(piece)).collect();
+        passed.extend(filter.rest());
+        assert_eq!(String::from_utf8(passed).unwrap(), kept);
+    }
 }

@@ -10,26 +10,32 @@ use serde_json::{Map, Value, json};
 use std::time::Duration;
 
 /// How a server words what the protocol leaves open.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Dialect {
-    /// `max_completion_tokens`: the older name is refused by newer models of `OpenAI`'s.
-    pub(super) newer_limit: bool,
-    /// Ask for token ids by `return_token_ids`.
-    pub(super) token_ids: bool,
-    /// Ask for the probabilities of the tokens that were drawn.
-    pub(super) logprobs: bool,
-    /// Switch off how llama.cpp narrows what is drawn from, where nobody asked for it.
-    pub(super) whole_distribution: bool,
+    /// The name of the most tokens of a reply: the older one is refused by newer models of `OpenAI`'s.
+    pub(super) limit: &'static str,
+    /// What it is known to tell of tokens.
+    pub(super) tells: Tells,
+    /// It narrows what tokens are drawn from unless it is told not to.
+    pub(super) narrows: bool,
+}
+
+/// What a server can be asked for of tokens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Tells {
+    Nothing,
+    Probabilities,
+    /// Ids, too.
+    All,
 }
 
 pub(super) fn body(model: &str, request: &Request<'_>, dialect: Dialect) -> Map<String, Value> {
     let sampling = &request.sampling;
-    let limit = if dialect.newer_limit { "max_completion_tokens" } else { "max_tokens" };
     let mut body = Map::new();
     body.insert("model".to_owned(), json!(model));
     body.insert("messages".to_owned(), request.messages.iter().map(message).collect());
     body.insert("temperature".to_owned(), json!(sampling.temperature));
-    body.insert(limit.to_owned(), json!(sampling.max_tokens));
+    body.insert(dialect.limit.to_owned(), json!(sampling.max_tokens));
     body.insert("stream".to_owned(), json!(false));
     if let Some(top_p) = sampling.top_p {
         body.insert("top_p".to_owned(), json!(top_p));
@@ -41,7 +47,6 @@ pub(super) fn body(model: &str, request: &Request<'_>, dialect: Dialect) -> Map<
         let tool = |tool: &super::Tool| json!({ "type": "function", "function": tool });
         body.insert("tools".to_owned(), request.tools.iter().map(tool).collect());
     }
-    ask_for_tokens(&mut body, dialect);
     body
 }
 
@@ -50,13 +55,13 @@ pub(super) fn ask_for_tokens(body: &mut Map<String, Value>, dialect: Dialect) {
     let mut ask = |name: &str, value: Value| {
         body.entry(name).or_insert(value);
     };
-    if dialect.logprobs {
+    if dialect.tells != Tells::Nothing {
         ask("logprobs", json!(true));
     }
-    if dialect.token_ids {
+    if dialect.tells == Tells::All {
         ask("return_token_ids", json!(true));
     }
-    if dialect.whole_distribution {
+    if dialect.narrows {
         ask("top_k", json!(0));
         ask("top_p", json!(1.0));
         ask("min_p", json!(0.0));
@@ -170,8 +175,9 @@ fn assistant(choice: &Value) -> Message {
     if reasoning.is_none()
         && let Some((thought, rest)) = think::split(&content)
     {
-        reasoning = Some(Reasoning { text: thought.to_owned(), field: ReasoningField::Think });
-        content = rest.to_owned();
+        let (thought, rest) = (thought.to_owned(), rest.to_owned());
+        reasoning = Some(Reasoning { text: thought, field: ReasoningField::Think });
+        content = rest;
     }
     let calls = message.get("tool_calls").and_then(Value::as_array);
     let mut tool_calls: Vec<ToolCall> =

@@ -66,18 +66,18 @@ impl Session {
     }
 
     /// The model of a role. From now on no dump of this process can show its key.
-    pub(super) fn role_player(
-        &self,
-        models: &Models,
-        player: Player,
-        seed: u64,
-    ) -> Result<RolePlayer, Error> {
+    pub(super) fn role_player(&self, models: &Models, player: Player) -> Result<RolePlayer, Error> {
         let settings = models.role(player)?;
         if settings.provider.key.is_some() {
             model::keep_from_dumps();
         }
         let known = Settings { native_tools: settings.native_tools, context: settings.context };
-        let client = Client::new(settings.provider.clone(), settings.model.as_str(), known, seed)?;
+        let client = Client::new(
+            settings.provider.clone(),
+            settings.model.as_str(),
+            known,
+            self.config().seed,
+        )?;
         Ok(RolePlayer { client, settings })
     }
 

@@ -75,7 +75,7 @@ impl Session {
         }
         let mut answers = Vec::new();
         for player in players {
-            let role = self.role_player(&models, player, self.config().seed)?;
+            let role = self.role_player(&models, player)?;
             job.step(&format!("asking {:?}", role.client));
             answers.push(answer(&role, request.brief, job)?);
         }

@@ -30,7 +30,7 @@ impl Session {
         let workspace = self.workspace(&request.repository)?;
         let models = request.model.iter().map(|model| (request.player, model.clone())).collect();
         let models = self.models_at(&workspace.root, &ModelFlags { models })?;
-        let role = self.role_player(&models, request.player, self.config().seed)?;
+        let role = self.role_player(&models, request.player)?;
         let record = Record::open(&workspace)?;
         let recording = Recording::new(record.store, now);
         let url = role.client.url();

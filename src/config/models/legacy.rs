@@ -90,5 +90,5 @@ pub(super) fn read(path: &Path) -> Result<Option<Read>, Problem> {
 
 fn role(role: Role) -> RoleTable {
     let Role { model, system_prompt, temperature } = role;
-    RoleTable { model, system_prompt, temperature, ..RoleTable::default() }
+    RoleTable { model, temperature, system_prompt, ..RoleTable::default() }
 }

@@ -38,16 +38,15 @@ pub(super) fn admit(
 fn may(name: &str, value: &str, below: &Layers) -> bool {
     let parts: Vec<&str> = name.split('.').collect();
     match parts[..] {
-        ["trust"] => false,
         ["provider"] | ["roles", _, "provider"] => is_known(value, below),
         ["roles", _, "model"] => value
             .rsplit_once('@')
             .is_none_or(|(_, provider)| Kind::of(provider).is_none() || is_known(provider, below)),
-        // With prices of its own a file could get around a budget.
-        ["roles", _, "price_input" | "price_cached" | "price_output"] => false,
         // The same URL is no other place.
         ["providers", provider, "base_url"] => is_same(provider, value, below),
-        ["providers", ..] => false,
+        // With prices of its own a file could get around a budget.
+        ["trust" | "providers", ..]
+        | ["roles", _, "price_input" | "price_cached" | "price_output"] => false,
         _ => true,
     }
 }

@@ -9,7 +9,9 @@ fn reply(say: Say) -> Reply {
 }
 
 fn of_message(message: Value) -> Say {
-    said(200, json!({ "choices": [{ "message": message, "finish_reason": "stop" }] }))
+    let mut value = json!({ "choices": [{ "finish_reason": "stop" }] });
+    value["choices"][0]["message"] = message;
+    said(200, value)
 }
 
 #[test]

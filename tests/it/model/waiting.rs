@@ -29,7 +29,7 @@ fn a_request_ends_at_once_when_it_is_cancelled() {
 fn a_wait_between_tries_ends_at_once_when_it_is_cancelled() {
     let limited = Say::Text(429, "retry-after: 30\r\n".to_owned(), Vec::new());
     let server = Endpoint::saying([limited]);
-    let patience = Patience { most: Duration::from_secs(60), ..Patience::default() };
+    let patience = Patience { most: Duration::from_mins(1), ..Patience::default() };
     let client = client(Provider { patience, ..provider(&server.url()) });
     let cancel = Cancel::new();
     let asking = {
