@@ -215,8 +215,7 @@ impl Session {
         let recording = Arc::new(Recording::new(record.store, now));
         let player = |role: Option<(config::Player, String)>| {
             let Some((role, _)) = role else { return Ok(None) };
-            let RolePlayer { client, settings } =
-                self.role_player(&models, role, self.config().seed)?;
+            let RolePlayer { client, settings } = self.role_player(&models, role)?;
             Ok::<_, Error>(Some(Player::of(&client, &settings, &recording)))
         };
         let [injector, solver] = named;

@@ -920,3 +920,80 @@ pub(crate) fn script(asked: &serde_json::Value) -> serde_json::Value {
         _ => serde_json::json!({ "role": "assistant", "content": "Done." }),
     }
 }
+
+/// What a step costs beside the model and the tools.
+mod costs {
+    use super::*;
+    use std::sync::Barrier;
+    use std::time::Instant;
+
+    #[test]
+    fn a_step_takes_little_of_our_own() {
+        let bench = ledger();
+        const STEPS: u32 = 120;
+        let (seat, _) = seat(scripted(|_, _| Ok(writes("bash", r#"{"command": 5}"#))));
+        let limits = Limits { turns: STEPS, malformed: STEPS + 1, ..Limits::default() };
+        let seat = Seat { limits, ..seat };
+        solve(&bench, &Seat { limits: Limits { turns: 1, ..limits }, ..seat.clone() }, 1);
+        let who = Who { step: 2, ..who() };
+        let stage = Stage { harness: &bench.harness, workspace: &bench.workspace };
+        let by = ByModel { stage, seat: &seat, who: &who, hidden: 0.0 };
+        let request = solver::Request { attempts: 1, seed: 7, runs: None, parallel: 1 };
+        let artifact = bug(&bench);
+        let begun = Instant::now();
+        let attempt = solve_by_model(&artifact, &request, &by).unwrap().remove(0);
+        let step = begun.elapsed() / STEPS;
+        assert_eq!((&*bill(&attempt).ending, bill(&attempt).turns), ("turns", STEPS));
+        eprintln!(
+            "a step that calls for nothing: {step:?}, its share of an opened sandbox included"
+        );
+        // Of an unoptimised build; the aim is 5 ms of an optimised one.
+        assert!(step < Duration::from_millis(20), "{step:?}");
+    }
+
+    fn resident() -> u64 {
+        let status = std::fs::read_to_string("/proc/self/status").unwrap();
+        let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
+        line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() * 1024
+    }
+
+    #[test]
+    fn two_hundred_attempts_at_once_take_little_memory() {
+        const MANY: usize = 200;
+        let bench = ledger();
+        let barrier = Arc::new(Barrier::new(MANY));
+        let most = Arc::new(AtomicUsize::new(0));
+        let (meet, peak) = (barrier.clone(), most.clone());
+        let (seat, chat) = seat(scripted(move |_, replies| {
+            Ok(match replies {
+                0 => edit(),
+                1 => {
+                    // All of them are in the midst of their sessions here.
+                    meet.wait();
+                    peak.fetch_max(usize::try_from(resident()).unwrap(), Ordering::SeqCst);
+                    calls("submit", &serde_json::json!({}))
+                }
+                _ => says("Done."),
+            })
+        }));
+        let bounds = Bounds {
+            meter: Meter::new(Budget::default()),
+            sessions: Gate::new(MANY),
+            commands: Gate::new(2),
+        };
+        let seat = Seat { bounds: Arc::new(bounds), ..seat };
+        let artifact = bug(&bench);
+        bench.harness.baseline().unwrap();
+        let before = resident();
+        let stage = Stage { harness: &bench.harness, workspace: &bench.workspace };
+        let by = ByModel { stage, seat: &seat, who: &who(), hidden: 0.0 };
+        let request = solver::Request { attempts: MANY, seed: 7, runs: None, parallel: MANY };
+        let begun = Instant::now();
+        let attempts = solve_by_model(&artifact, &request, &by).unwrap();
+        assert!(attempts.len() == MANY && attempts.iter().all(|attempt| attempt.solved));
+        assert_eq!(chat.asked.load(Ordering::SeqCst), 3 * MANY);
+        let each = (most.load(Ordering::SeqCst) as u64).saturating_sub(before) / MANY as u64;
+        eprintln!("{MANY} attempts at once: {} KiB each, {:?}", each >> 10, begun.elapsed());
+        assert!(each < 5 << 20, "{each}");
+    }
+}
