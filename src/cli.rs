@@ -5,16 +5,20 @@
 
 mod arguments;
 mod check;
+mod config;
 mod doctor;
 mod exit;
 mod grade;
 mod inject;
 mod instructions;
+mod models;
 mod out;
 mod parse;
 mod play;
 mod practice;
+mod probe;
 mod progress;
+mod proxy;
 mod score;
 mod setup;
 mod solve;
@@ -94,6 +98,9 @@ pub fn run(session: &Session, command: &Command, json: bool, protocol: SelfTest)
         Command::Practice(command) => practice::run(command, &mut context),
         Command::Status(command) => status::run(command, &mut context),
         Command::State(command) => state::run(command, &mut context),
+        Command::Probe(command) => probe::run(command, &mut context),
+        Command::Proxy(command) => proxy::run(command, &mut context),
+        Command::Config(command) => config::run(command, &mut context),
         Command::Doctor => doctor::run(&mut context),
         Command::Setup(command) => setup::run(command, &mut context),
         Command::Instructions => instructions::run(&mut context),

@@ -4,6 +4,7 @@
 mod clients;
 mod environment;
 mod grammars;
+mod models;
 mod token;
 mod tools;
 #[cfg(test)]
@@ -11,6 +12,10 @@ mod tests;
 
 pub use clients::{ClientCommands, ClientHomes};
 pub use environment::Environment;
+pub use models::{
+    FILE as MODEL_FILE, ModelFlags, ModelSettings, Models, Origin, Player, Price,
+    Problem as ModelProblem, Rewards, Setting, schema as model_schema,
+};
 pub use token::Token;
 pub use tools::ToolGroup;
 
@@ -31,6 +36,8 @@ pub struct Flags {
     pub verbose: u8,
     /// `mcp --tools`; empty where it is not given.
     pub tools: Vec<ToolGroup>,
+    /// `--config`: a file of settings that the user named.
+    pub config: Option<PathBuf>,
 }
 
 /// Everything that was read once, at the start of the process.
@@ -63,6 +70,7 @@ pub struct Config {
     state_root: Option<PathBuf>,
     machine: Option<Machine>,
     http_token: Option<Token>,
+    models: models::Sources,
 }
 
 /// Why no options came out.
@@ -109,9 +117,15 @@ impl Config {
         let config_home = environment
             .absolute("XDG_CONFIG_HOME")
             .or_else(|| home.as_ref().map(|home| home.join(".config")));
-        let grammars = match config_home {
-            Some(dir) => grammars::read(&dir.join("ssr-mcp/grammars"))?,
+        let user = config_home.map(|dir| dir.join("ssr-mcp"));
+        let grammars = match &user {
+            Some(dir) => grammars::read(&dir.join("grammars"))?,
             None => Vec::new(),
+        };
+        let models = models::Sources {
+            environment: environment.clone(),
+            user,
+            given: flags.config.as_ref().map(|file| cwd.join(file)),
         };
         let machine = home.map(|home| Machine {
             path: environment.path_list("PATH"),
@@ -152,6 +166,7 @@ impl Config {
             state_root,
             machine,
             http_token: environment.text(token::VARIABLE).map(|text| Token::unchecked(&text)),
+            models,
         })
     }
 
@@ -163,6 +178,21 @@ impl Config {
             (None, Some(token)) => token.clone().checked(token::VARIABLE).map(Some),
             (None, None) => Ok(None),
         }
+    }
+
+    /// Which models play, and how they are reached. `workspace`: the root of the repository, whose own files are
+    /// read, too.
+    pub fn models(
+        &self,
+        workspace: Option<&Path>,
+        flags: &ModelFlags,
+    ) -> Result<Models, ModelProblem> {
+        Models::read(&self.models, workspace, flags)
+    }
+
+    /// Whether a variable of this process holds a key.
+    pub fn has_keys(&self) -> bool {
+        self.models.environment.names().any(|name| name.ends_with("_API_KEY"))
     }
 
     /// The parent of all workspaces' state directories. Absolute; it need not exist yet.

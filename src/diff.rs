@@ -4,6 +4,7 @@
 //! any encoding pass through unread. `diffy` finds the differing lines of two files; everything
 //! else is here, because its application takes the nearest of several places.
 
+mod align;
 mod apply;
 mod failure;
 mod header;
@@ -15,10 +16,13 @@ mod print;
 mod refusal;
 #[cfg(test)]
 mod tests;
+mod written;
 
+pub use align::Nowhere;
 pub use failure::ApplyFailure;
 pub use hunk::{Hunk, Line};
 pub use refusal::Refusal;
+pub use written::Unplaced;
 
 use crate::tree::{Changes, RelPath, Tree};
 use std::collections::BTreeSet;
@@ -107,6 +111,36 @@ impl Patch {
     /// again from the old side. Text of white space alone is the empty patch.
     pub fn parse(bytes: &[u8]) -> Result<Self, Refusal> {
         parse::patch(bytes)
+    }
+
+    /// Reads a patch as models write them, for a tree: what is wrong with it as a text is put right, and each
+    /// hunk must fit in exactly one place, its context with small differences, what it removes as it is.
+    /// The result is exact for the tree.
+    pub fn written(bytes: &[u8], tree: &dyn Tree) -> Result<Self, Unplaced> {
+        written::patch(bytes, tree)
+    }
+
+    /// A part of the patch: hunks of changed files, and other files as a whole, that `keep` says yes to, in
+    /// their order.
+    #[must_use]
+    pub fn part(&self, keep: &mut dyn FnMut() -> bool) -> Self {
+        let files = self.files.iter().filter_map(|file| match &file.kind {
+            Kind::Modified { .. } if !file.hunks.is_empty() => {
+                let hunks: Vec<Hunk> = file.hunks.iter().filter(|_| keep()).cloned().collect();
+                (!hunks.is_empty()).then(|| FilePatch { kind: file.kind.clone(), hunks })
+            }
+            _ => keep().then(|| file.clone()),
+        });
+        Self { files: files.collect() }
+    }
+
+    /// How many parts [`part`](Self::part) asks for.
+    pub fn parts(&self) -> usize {
+        let parts = self.files.iter().map(|file| match &file.kind {
+            Kind::Modified { .. } => file.hunks.len().max(1),
+            _ => 1,
+        });
+        parts.sum()
     }
 
     /// The patch that turns `base` into `base` with `changes`: git format, 3 lines of context,

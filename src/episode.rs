@@ -8,10 +8,11 @@
 //! A round on an entry of the wrong-book has no injector's reward: nobody injected that bug, or it was
 //! scored already in the round that made it.
 
+use crate::agent::{self, Bill, Error};
 use crate::artifact::Artifact;
 use crate::consistency::{self, Minima, Parent, Report};
-use crate::harness::{Error, Harness};
-use crate::injector::{self, Counts, Injected, NotInjected, Strategy, Undone};
+use crate::harness::{self, Harness};
+use crate::injector::{self, Counts, Injected, Made, NotInjected, Strategy, Undone};
 use crate::reward::Scheme;
 use crate::solver::{self, Attempt};
 use crate::syntax::Languages;
@@ -27,6 +28,13 @@ pub struct Rules {
     pub solver: crate::solver::Request,
     pub minima: Minima,
     pub scheme: Scheme,
+}
+
+/// Who plays: the embedded roles where there is no model.
+#[derive(Clone, Copy, Default)]
+pub struct Players<'a> {
+    pub injector: Option<injector::ByModel<'a>>,
+    pub solver: Option<solver::ByModel<'a>>,
 }
 
 /// What is played in a round.
@@ -57,6 +65,8 @@ pub struct Round {
     /// The commits that the bug undoes.
     pub origin: Option<Undone>,
     pub report: Option<Report>,
+    /// What a model that injected took.
+    pub bill: Option<Bill>,
     pub attempts: Vec<Attempt>,
     /// `None` where nobody injected the bug.
     pub inject_reward: Option<f64>,
@@ -82,6 +92,8 @@ pub struct Begun {
 #[derive(Clone, Debug)]
 enum Proof {
     Injected,
+    /// By somebody whose artifact is checked as any other's: by plain runs.
+    Foreign,
     SecondOrder(Parent),
     Before,
 }
@@ -115,15 +127,16 @@ pub fn play(
     known: &dyn Fn(&str) -> bool,
     progress: &dyn Fn(Progress),
 ) -> Result<Round, Error> {
-    let begun = begin(harness, languages, rules, known, progress)?;
-    finish(harness, languages, rules, begun, progress)
+    let players = Players::default();
+    let begun = begin(harness, languages, (rules, &players), known, progress)?;
+    finish(harness, languages, (rules, &players), begun, progress)
 }
 
 /// The first half of a round: the injector looks for a bug.
 pub fn begin(
     harness: &Harness,
     languages: &Languages,
-    rules: &Rules,
+    (rules, players): (&Rules, &Players<'_>),
     known: &dyn Fn(&str) -> bool,
     progress: &dyn Fn(Progress),
 ) -> Result<Begun, Error> {
@@ -132,20 +145,26 @@ pub fn begin(
     let invalid = reward(&rules.scheme, None)?;
     reward(&rules.scheme, Some(0.0))?;
     progress(Progress::Injecting);
-    let injected = injector::inject(harness, languages, &rules.injector, known)?;
-    let mut round = begun(injected, rules, invalid);
+    let (injected, bill, proof) = if let Some(by) = &players.injector {
+        let Made { injected, bill } = injector::inject_by_model(&rules.injector, by, known)?;
+        (injected, Some(bill), Proof::Foreign)
+    } else {
+        let injected = injector::inject(harness, languages, &rules.injector, known)?;
+        (injected, None, Proof::Injected)
+    };
+    let mut round = Round { bill, ..begun(injected, rules, invalid) };
     if round.artifact.is_some() {
         progress(Progress::Injected(round.summary.clone()));
     }
     round.seconds = started.elapsed().as_secs_f64();
-    Ok(Begun { round, proof: Proof::Injected })
+    Ok(Begun { round, proof })
 }
 
 /// The second half: checks, attempts, rewards.
 pub fn finish(
     harness: &Harness,
     languages: &Languages,
-    rules: &Rules,
+    (rules, players): (&Rules, &Players<'_>),
     begun: Begun,
     progress: &dyn Fn(Progress),
 ) -> Result<Round, Error> {
@@ -162,6 +181,10 @@ pub fn finish(
                     rules.injector.seed,
                 )?)
             }
+            Proof::Foreign => {
+                progress(Progress::Checking);
+                Some(consistency::check(harness, artifact, &rules.minima)?)
+            }
             Proof::SecondOrder(parent) => {
                 progress(Progress::Checking);
                 Some(consistency::check_second_order(harness, artifact, parent)?)
@@ -172,7 +195,10 @@ pub fn finish(
             progress(Progress::Checked { valid: report.valid });
         }
         if round.is_valid() {
-            round.attempts = solver::solve(harness, languages, artifact, &rules.solver)?;
+            round.attempts = match &players.solver {
+                Some(by) => solver::solve_by_model(artifact, &rules.solver, by)?,
+                None => solver::solve(harness, languages, artifact, &rules.solver)?,
+            };
             for (index, attempt) in round.attempts.iter().enumerate() {
                 progress(Progress::Attempted { index, solved: attempt.solved });
             }
@@ -185,7 +211,16 @@ pub fn finish(
     }
     // What was cut short is no evidence against anybody.
     if harness.cancel().is_cancelled() {
-        return Err(Error::Cancelled);
+        return Err(harness::Error::Cancelled.into());
+    }
+    if let (Some(bill), Some(reward)) = (&round.bill, round.inject_reward) {
+        let parts = serde_json::json!({
+            "valid": round.is_valid(),
+            "failed_check": round.report.as_ref().and_then(|report| report.failed_check),
+            "solve_rate": round.solve_rate,
+            "ending": bill.ending,
+        });
+        agent::rewarded(harness, bill, reward, &parts)?;
     }
     round.seconds += started.elapsed().as_secs_f64();
     Ok(round)
@@ -205,6 +240,7 @@ fn begun(injected: Result<Injected, NotInjected>, rules: &Rules, invalid: f64) -
             counts,
             origin: None,
             report: None,
+            bill: None,
             attempts: Vec::new(),
             inject_reward: Some(invalid),
             solve_rate: None,
@@ -224,6 +260,7 @@ fn with(bug: Injected, inject_reward: Option<f64>) -> Round {
         counts: bug.counts,
         origin: bug.origin,
         report: None,
+        bill: None,
         attempts: Vec::new(),
         inject_reward,
         solve_rate: None,
@@ -235,18 +272,17 @@ fn with(bug: Injected, inject_reward: Option<f64>) -> Round {
 #[allow(clippy::cast_precision_loss, reason = "attempts are few")]
 fn solve_rate(attempts: &[Attempt]) -> Result<f64, Error> {
     if attempts.is_empty() {
-        return Err(Error::Instrument(
-            "a round without attempts has no solve rate; ask for at least one".to_owned(),
-        ));
+        let text = "a round without attempts has no solve rate; ask for at least one";
+        return Err(harness::Error::Instrument(text.to_owned()).into());
     }
     let solved = attempts.iter().filter(|attempt| attempt.solved).count();
     Ok(solved as f64 / attempts.len() as f64)
 }
 
 fn reward(scheme: &Scheme, solve_rate: Option<f64>) -> Result<f64, Error> {
-    scheme
-        .injector(solve_rate)
-        .map_err(|refusal| Error::Instrument(format!("the reward scheme is refused: {refusal}")))
+    scheme.injector(solve_rate).map_err(|refusal| {
+        harness::Error::Instrument(format!("the reward scheme is refused: {refusal}")).into()
+    })
 }
 
 #[derive(Clone, Debug)]

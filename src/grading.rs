@@ -24,6 +24,9 @@ pub enum Reason {
     Solved,
     #[error("there is no patch")]
     NoPatch,
+    /// A model's attempt that ended otherwise.
+    #[error("nothing was submitted: {0}")]
+    NotSubmitted(String),
     #[error("the artifact cannot be played: {0}")]
     Unplayable(String),
     #[error("the patch is refused: {0}")]

@@ -274,6 +274,15 @@ impl Harness {
         &self.cancel
     }
 
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// The user and group to whom files that a sandbox is shown belong.
+    pub fn owner(&self) -> Option<(u32, u32)> {
+        self.sandbox.owner()
+    }
+
     /// Time limit of one script run: five times the measured baseline within 10 s and the paper's
     /// 90 s, unless one was set. The floor keeps a fast suite's slow start from timing out.
     pub fn time_limit(&self) -> Duration {

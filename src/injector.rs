@@ -15,6 +15,7 @@
 
 mod begin;
 mod bench;
+mod by_model;
 mod candidate;
 mod choice;
 mod code;
@@ -25,10 +26,12 @@ mod history;
 mod inverse;
 mod locate;
 mod names;
+mod parts;
 mod removal;
 mod search;
 mod single;
 mod site;
+mod task;
 mod titles;
 mod weaken;
 mod words;
@@ -36,7 +39,10 @@ mod words;
 #[cfg(test)]
 mod tests;
 
+pub use by_model::{ByModel, Lesson, Made, Style, inject_by_model};
+pub use parts::{Given, artifact_of};
 pub use single::{Editable, Singles};
+pub use task::of_injector;
 
 use crate::artifact::Artifact;
 use crate::harness::{Error, Harness};
@@ -57,6 +63,10 @@ pub enum Strategy {
     History,
     /// Removal or history by seed; direct or removal where there is no history.
     Mixed,
+    /// A bug such as a failed repair leaves. By a model only.
+    HigherOrder,
+    /// What a new feature broke. By a model only.
+    Feature,
 }
 
 /// The test files (those given, and further ones where these have fewer than `least` passing tests) and the
@@ -174,6 +184,8 @@ impl Strategy {
             Self::Removal => "removal",
             Self::History => "history",
             Self::Mixed => "mixed",
+            Self::HigherOrder => "higher_order",
+            Self::Feature => "feature",
         }
     }
 
@@ -193,8 +205,13 @@ impl Strategy {
         match self {
             Self::History => true,
             Self::Mixed => crate::dice::Dice::new(seed).fork("strategy").below(2) == 0,
-            Self::Direct | Self::Removal => false,
+            Self::Direct | Self::Removal | Self::HigherOrder | Self::Feature => false,
         }
+    }
+
+    /// Whether the embedded injector knows it.
+    pub fn is_embedded(self) -> bool {
+        !matches!(self, Self::HigherOrder | Self::Feature)
     }
 }
 

@@ -21,11 +21,13 @@ pub mod sandbox;
 pub mod workspace;
 pub mod runner;
 pub mod store;
+pub mod model;
 pub mod harness;
 // Play: the rules of the game.
 pub mod scaffold;
 pub mod consistency;
 pub mod grading;
+pub mod agent;
 pub mod injector;
 pub mod solver;
 pub mod wrong_book;

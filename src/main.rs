@@ -36,6 +36,9 @@ fn main() -> ExitCode {
         }
     };
     log_to_stderr(&config.log);
+    if config.has_keys() {
+        ssr_mcp::model::keep_from_dumps();
+    }
     match arguments.command {
         _ if arguments.stdio => ended(serve(config, None)),
         Some(Verb::Mcp(Mcp { http: None, .. })) => ended(serve(config, Some(Protocol::Mcp))),

@@ -8,10 +8,12 @@ mod excerpt;
 mod place;
 mod replace;
 mod shell;
+mod tool;
 
 pub use excerpt::{Capped, capped, numbered, shortened};
 pub use place::Place;
 pub use replace::{Replaced, replaced};
+pub use tool::{Edited, in_words};
 
 use crate::harness::{self, Audience, Harness};
 use crate::sandbox::{self, Cancel, ChangeSet, Collected, End, Step};

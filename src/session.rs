@@ -6,6 +6,7 @@
 mod apply;
 mod bugs;
 mod check;
+mod configured;
 mod csv;
 mod curve;
 mod doctor;
@@ -20,6 +21,7 @@ mod instructions;
 mod job;
 mod jobs;
 mod lock;
+mod models;
 mod open;
 mod parse;
 mod place;
@@ -27,9 +29,12 @@ mod play;
 mod played;
 mod plays;
 mod practice;
+mod probe;
+mod proxy;
 mod prune;
 mod record;
 mod reference;
+mod roles;
 mod run_tests;
 mod runs;
 mod score;
@@ -46,6 +51,7 @@ mod wrong_book;
 pub use apply::Plan;
 pub use bugs::{Bug, Stamp};
 pub use check::{CheckAnswer, CheckLine, CheckRequest};
+pub use configured::{ConfigAnswer, SettingLine};
 pub use csv::CsvLog;
 pub use doctor::{
     DoctorAnswer, ProtocolCheck, SandboxState, StateDirectory, Surroundings, Toolchain,
@@ -58,6 +64,7 @@ pub use inject::{InjectAnswer, InjectRequest};
 pub use instructions::INSTRUCTIONS;
 pub use job::{Event, Job};
 pub use jobs::{JobLine, JobRequest, State, Work};
+pub use models::{ProviderState, RolePlayer};
 pub use open::{Repository, time_limit};
 pub use parse::{ParseAnswer, ParseRequest};
 pub use play::{DEFAULT_SECOND_ORDER, PlayRequest};
@@ -74,8 +81,11 @@ pub use practice::{
     PracticeRunAnswer, PracticeRunRequest, PracticeStartRequest, PracticeStatsAnswer, RatingLine,
     RatingPoint, VerdictLine,
 };
+pub use probe::{ProbeAnswer, ProbeLine, ProbeRequest};
+pub use proxy::ProxyRequest;
 pub use prune::PruneAnswer;
 pub use reference::ArtifactRef;
+pub use roles::{CONFIGURED, DEFAULT_CONCURRENCY, EMBEDDED, Player, Roles};
 pub use run_tests::{RunTestsAnswer, RunTestsRequest};
 pub use score::{Outcome, RewardsAnswer, ScoreAnswer, ScoreRequest, score};
 pub use setup::{ClientEntry, SetupAction, SetupAnswer, SetupOutcome, SetupRequest};

@@ -1,4 +1,4 @@
-//! Attempts that repair a bug from its reversed weakened test, without a model.
+//! Attempts that repair a bug from its reversed weakened test; without a model, or (`by_model`) by one.
 //!
 //! Every attempt sees what a [`Task`] holds: the tree with bug and weakening applied, the reversed
 //! weakening, the test files. It never sees the bug's diff or the original of a file that the bug
@@ -8,6 +8,7 @@
 //! the proposals of repair templates, screens the likeliest with the failing tests only, and has what
 //! passes them judged by [`grading::grade`]: only that makes it solved.
 
+mod by_model;
 mod donors;
 mod evidence;
 mod hints;
@@ -25,6 +26,9 @@ mod words;
 #[cfg(test)]
 mod tests;
 
+pub use by_model::{ByModel, solve_by_model};
+
+use crate::agent::Bill;
 use crate::artifact::Artifact;
 use crate::diff::Patch;
 use crate::grading::{self, Grade, Reason, Task};
@@ -75,6 +79,8 @@ pub struct Attempt {
     pub runs: usize,
     pub reason: Reason,
     pub flags: Vec<String>,
+    /// A model's: what it took.
+    pub bill: Option<Bill>,
 }
 
 /// G independent attempts; the result does not depend on `parallel`.
@@ -91,6 +97,7 @@ pub fn solve(
         runs: 0,
         reason,
         flags: Vec::new(),
+        bill: None,
     };
     let task = match Task::of(harness.base(), artifact) {
         Ok(task) => task,
@@ -271,6 +278,7 @@ impl<'a> Bench<'a> {
             runs: outcome.runs,
             reason: grade.reason,
             flags: grade.flags,
+            bill: None,
         })
     }
 

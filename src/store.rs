@@ -12,8 +12,10 @@ mod jobs;
 mod open;
 mod plays;
 mod practice;
+mod rollouts;
 mod rounds;
 mod runs;
+mod sittings;
 #[cfg(test)]
 mod tests;
 mod wrong_book;
@@ -28,8 +30,10 @@ pub use practice::{
     Conclusion, Practice, PracticeState, Sign, SolverPlay, Standing, StoredCard, StoredGame,
     StoredRating,
 };
+pub use rollouts::{Rollout, RolloutTurn};
 pub use rounds::{Attempt, Counts, Kept, Played, Round};
 pub use runs::{Run, RunState};
+pub use sittings::{After, Said, SpentRow, StoredSitting};
 pub use wrong_book::{Entry, Failure, Group};
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};

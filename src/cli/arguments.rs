@@ -20,6 +20,8 @@ const REPORT: &str =
     "The JUnit XML file that --test-command writes, relative to the repository's root";
 const VERBOSE: &str =
     "Say more on standard error; twice for more. SSR_MCP_LOG takes a filter instead";
+const CONFIG: &str =
+    "Settings of models over all others: a file like ssr-mcp.toml, or an ssr_config.json";
 /// Where flags are listed that every command takes.
 const EVERYWHERE: &str = "Options of every command";
 
@@ -59,6 +61,8 @@ pub struct Arguments {
     /// Isolate runs by this tier or not at all [default: the best that works; `doctor` tells]
     #[arg(long, global = true, value_name = "TIER", value_parser = tier(), help_heading = EVERYWHERE)]
     pub sandbox: Option<Tier>,
+    #[arg(long, help = CONFIG, global = true, value_name = "FILE", help_heading = EVERYWHERE)]
+    pub config: Option<PathBuf>,
     #[arg(short, long, help = VERBOSE, global = true, action = clap::ArgAction::Count, help_heading = EVERYWHERE)]
     pub verbose: u8,
     #[command(subcommand)]
@@ -76,6 +80,7 @@ impl Arguments {
             sandbox: self.sandbox,
             verbose: self.verbose,
             tools,
+            config: self.config.clone(),
         }
     }
 }
@@ -140,7 +145,7 @@ struct Appended {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    Play(super::play::Play),
+    Play(Box<super::play::Play>),
     Inject(super::inject::Inject),
     Check(super::check::Check),
     Solve(super::solve::Solve),
@@ -152,6 +157,9 @@ pub enum Command {
     Practice(super::practice::Practice),
     Status(super::status::Status),
     State(super::state::State),
+    Probe(super::probe::Probe),
+    Proxy(super::proxy::Proxy),
+    Config(super::config::ConfigCommand),
     /// Say what this machine offers: sandbox, toolchains, state directory, languages
     Doctor,
     Setup(super::setup::Setup),
@@ -252,13 +260,14 @@ fn tier() -> impl TypedValueParser<Value = Tier> {
 }
 
 fn strategy() -> impl TypedValueParser<Value = Strategy> {
-    PossibleValuesParser::new(["direct", "removal", "history", "mixed"]).map(|name| {
-        match name.as_str() {
-            "direct" => Strategy::Direct,
-            "removal" => Strategy::Removal,
-            "history" => Strategy::History,
-            _ => Strategy::Mixed,
-        }
+    let names = ["direct", "removal", "history", "mixed", "higher_order", "feature"];
+    PossibleValuesParser::new(names).map(|name| match name.as_str() {
+        "direct" => Strategy::Direct,
+        "removal" => Strategy::Removal,
+        "history" => Strategy::History,
+        "higher_order" => Strategy::HigherOrder,
+        "feature" => Strategy::Feature,
+        _ => Strategy::Mixed,
     })
 }
 

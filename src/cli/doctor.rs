@@ -35,6 +35,7 @@ fn show(answer: &DoctorAnswer) -> String {
         format!("{} MCP {revision} {said}, {tools} tools", table::mark(*passed))
     }));
     lines.extend(answer.clients.iter().map(client));
+    lines.extend(answer.providers.iter().map(super::config::provider));
     lines.extend(answer.problems.iter().map(|problem| format!("{} {problem}", table::mark(false))));
     lines.push(if answer.ready { "ready to play" } else { "not ready to play" }.to_owned());
     lines.join("\n")

@@ -21,7 +21,10 @@ impl Exit {
     pub(super) fn of(error: &Error) -> Self {
         match error {
             Error::Usage(_) => Self::Usage,
-            Error::Harness(_) | Error::Cancelled => Self::Harness,
+            Error::Harness(_)
+            | Error::NeedsPerson(_)
+            | Error::OutOfBudget(_)
+            | Error::Cancelled => Self::Harness,
         }
     }
 

@@ -1,9 +1,14 @@
 //! `ssr-mcp play`.
 
 use super::arguments::{Attempts, Injection, Least, Tests};
+use super::models::Models;
 use super::{Context, Ended, Exit, out, table};
+use crate::agent::{Account, Spent};
 use crate::episode::Kind;
-use crate::session::{CsvLog, DEFAULT_SECOND_ORDER, PlayRequest, PlayedRound};
+use crate::session::{
+    CsvLog, DEFAULT_SECOND_ORDER, EMBEDDED, Error, PlayRequest, PlayedRound, Roles,
+};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -21,7 +26,8 @@ again.\n\n\
 Examples:\n  ssr-mcp play .\n  \
 ssr-mcp play . --rounds 10 --strategy removal --csv rounds.csv\n  \
 ssr-mcp play . --until 8h --batch 4 --csv night.csv\n  \
-ssr-mcp play . --target src/ledger.py:post --json\n\n\
+ssr-mcp play . --target src/ledger.py:post --json\n  \
+ssr-mcp play . --injector configured --solver small@ollama --budget 2M --concurrency 8\n\n\
 Exit code 1 says that no round gave a valid bug."
 )]
 pub struct Play {
@@ -37,6 +43,9 @@ pub struct Play {
     /// Begin another run instead of going on with an interrupted one
     #[arg(long)]
     new: bool,
+    /// Go on with a run that waits for a person, who has put right what it waits for
+    #[arg(long, conflicts_with = "new")]
+    resume: bool,
     /// Bugs a round; their checks and attempts run beside each other
     #[arg(long, value_name = "N", default_value_t = 1)]
     batch: usize,
@@ -47,6 +56,8 @@ pub struct Play {
     attempts: Attempts,
     #[command(flatten)]
     injection: Injection,
+    #[command(flatten)]
+    models: Models,
     /// α: how much a valid bug costs that all or none of the attempts solve
     #[arg(long, value_name = "A")]
     alpha: Option<f64>,
@@ -67,7 +78,8 @@ pub(super) fn run(command: &Play, context: &mut Context<'_>) -> Ended {
         Some(file) => Some(CsvLog::open(&context.session.config().cwd.join(file))?),
         None => None,
     };
-    let mut game = context.session.play(request(command), &context.job)?;
+    let roles = command.models.roles(context.session, &command.repo)?;
+    let mut game = context.session.play(request(command, roles), &context.job)?;
     context.progress.clear();
     if let Some(note) = game.note() {
         out::note(note);
@@ -75,13 +87,22 @@ pub(super) fn run(command: &Play, context: &mut Context<'_>) -> Ended {
     if command.injection.seed.is_none() {
         out::note(&format!("seed {} (give --seed {} to repeat this)", game.seed(), game.seed()));
     }
-    let mut rounds = Vec::new();
+    let (mut rounds, mut spent) = (Vec::new(), false);
     loop {
         // Also before the first round: the process before may have been killed between store and file.
         if let Some(csv) = &csv {
             game.log(csv)?;
         }
-        let Some(round) = game.round(&context.job)? else { break };
+        let round = match game.round(&context.job) {
+            Err(Error::OutOfBudget(text)) => {
+                context.progress.clear();
+                out::note(&text);
+                spent = true;
+                break;
+            }
+            round => round?,
+        };
+        let Some(round) = round else { break };
         context.progress.clear();
         for bug in round {
             context.out.answer(&bug, show)?;
@@ -90,13 +111,19 @@ pub(super) fn run(command: &Play, context: &mut Context<'_>) -> Ended {
     }
     if !context.out.wants_json() {
         out::line(&summary(&rounds))?;
+        for line in took(&game.spent()) {
+            out::line(&line)?;
+        }
     }
     let exit = Exit::done_if(game.any_valid());
-    game.finish()?;
+    // A run whose budget is spent is not over: a larger one goes on with it.
+    if !spent {
+        game.finish()?;
+    }
     Ok(exit)
 }
 
-fn request(command: &Play) -> PlayRequest {
+fn request(command: &Play, roles: Roles) -> PlayRequest {
     PlayRequest {
         repository: command.tests.repository(Some(&command.repo)),
         rounds: command.rounds,
@@ -112,6 +139,8 @@ fn request(command: &Play) -> PlayRequest {
         minima: command.least.minima(),
         alpha: command.alpha,
         invalid: command.invalid_reward,
+        roles,
+        resume: command.resume,
     }
 }
 
@@ -127,6 +156,12 @@ fn show(round: &PlayedRound) -> String {
         Kind::Again => format!("{strategy}, again"),
     };
     let mut lines = vec![format!("Round {number} (seed {}, {strategy})", round.seed)];
+    if [&round.injector, &round.solver].into_iter().any(|who| who != EMBEDDED && !who.is_empty()) {
+        let who = |who: &str| if who.is_empty() { "-".to_owned() } else { who.to_owned() };
+        let (injector, solver) = (who(&round.injector), who(&round.solver));
+        let swapped = if round.swapped { " (changed places)" } else { "" };
+        lines.push(format!("  roles     injector {injector}, solver {solver}{swapped}"));
+    }
     let reward = round.inject_reward.map_or_else(|| "-".to_owned(), table::number);
     let Some(artifact) = &round.artifact else {
         lines.push(format!("  no bug    {}", round.summary));
@@ -156,9 +191,38 @@ fn show(round: &PlayedRound) -> String {
     let solver = round.mean_solve_reward().map(table::number);
     let solver = solver.map(|mean| format!(", solver {mean} on average")).unwrap_or_default();
     lines.push(format!("  rewards   injector {reward}{solver}"));
+    lines.extend(round.solve_spent.map(|_| format!("  endings   {}", endings(round))));
     lines.extend(round.folder.iter().map(|folder| format!("  kept in   {folder}")));
     lines.extend(tail(round));
     lines.join("\n")
+}
+
+fn endings(round: &PlayedRound) -> String {
+    let reasons = round.reasons.iter().map(|(reason, times)| format!("{times} {reason}"));
+    reasons.collect::<Vec<_>>().join(", ")
+}
+
+/// What models took, a role and phase a line.
+fn took(accounts: &BTreeMap<Account, Spent>) -> Vec<String> {
+    let mut rows = Vec::new();
+    for ((role, phase), spent) in accounts {
+        let money = spent.money.map_or_else(|| "-".to_owned(), |money| format!("{money:.4}"));
+        rows.push(vec![
+            role.name().to_owned(),
+            (*phase).to_owned(),
+            spent.requests.to_string(),
+            spent.prompt_tokens.to_string(),
+            spent.completion_tokens.to_string(),
+            money,
+            format!("{:.1}", spent.seconds),
+        ]);
+    }
+    if rows.is_empty() {
+        return Vec::new();
+    }
+    let head = ["role", "phase", "requests", "prompt", "completion", "money", "seconds"];
+    rows.insert(0, head.map(str::to_owned).to_vec());
+    std::iter::once(String::new()).chain(table::columns(&rows)).collect()
 }
 
 fn tail(round: &PlayedRound) -> Vec<String> {

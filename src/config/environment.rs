@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
+use std::fmt;
 use std::path::PathBuf;
 
 /// Read once at the start; nothing else looks at the environment.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Environment {
     variables: BTreeMap<OsString, OsString>,
     /// The working directory, or why it cannot be read.
@@ -62,9 +63,28 @@ impl Environment {
         names.iter().filter_map(set).collect()
     }
 
+    /// Names of those that are set and are text.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.variables
+            .iter()
+            .filter(|(_, value)| !value.is_empty())
+            .filter_map(|(name, _)| name.to_str())
+    }
+
     /// The absolute directories of a `:`-separated list, in order.
     pub(super) fn path_list(&self, name: &str) -> Vec<PathBuf> {
         let Some(list) = self.get(name) else { return Vec::new() };
         std::env::split_paths(list).filter(|path| path.is_absolute()).collect()
+    }
+}
+
+/// Values may be secrets.
+impl fmt::Debug for Environment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Environment")
+            .field("variables", &self.variables.keys())
+            .field("cwd", &self.cwd)
+            .field("program", &self.program)
+            .finish()
     }
 }

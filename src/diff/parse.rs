@@ -13,7 +13,7 @@ pub(super) struct Cursor<'p> {
 }
 
 impl<'p> Cursor<'p> {
-    fn new(bytes: &'p [u8]) -> Self {
+    pub(super) fn new(bytes: &'p [u8]) -> Self {
         Self { lines: crate::text::lines(bytes).collect(), next: 0 }
     }
 
@@ -26,7 +26,7 @@ impl<'p> Cursor<'p> {
         self.next += 1;
     }
 
-    fn raw(&self) -> Option<&'p [u8]> {
+    pub(super) fn raw(&self) -> Option<&'p [u8]> {
         self.lines.get(self.next).copied()
     }
 
@@ -35,12 +35,12 @@ impl<'p> Cursor<'p> {
         self.raw().map(without_end)
     }
 
-    fn header_after(&self) -> Option<&'p [u8]> {
+    pub(super) fn header_after(&self) -> Option<&'p [u8]> {
         self.lines.get(self.next + 1).map(|line| without_end(line))
     }
 }
 
-fn without_end(line: &[u8]) -> &[u8] {
+pub(super) fn without_end(line: &[u8]) -> &[u8] {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
     line.strip_suffix(b"\r").unwrap_or(line)
 }
@@ -75,7 +75,7 @@ pub(super) fn patch(bytes: &[u8]) -> Result<Patch, Refusal> {
 }
 
 /// The header that starts at the next line; `None` where that line is prose.
-fn next_header(
+pub(super) fn next_header(
     cursor: &mut Cursor,
     text: &[u8],
     after_hunk: bool,
@@ -195,7 +195,7 @@ fn ranges(text: &[u8]) -> Option<(usize, usize, usize)> {
     Some((at, old, new))
 }
 
-fn range(text: &str) -> Option<(usize, usize)> {
+pub(super) fn range(text: &str) -> Option<(usize, usize)> {
     let number = |text: &str| {
         let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
         if digits { text.parse::<u32>().ok().map(|number| number as usize) } else { None }

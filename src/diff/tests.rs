@@ -4,6 +4,7 @@ mod applying;
 mod mangled;
 mod parsing;
 mod properties;
+mod writing;
 
 use super::*;
 use crate::tree::File;

@@ -15,6 +15,7 @@ fn attempt(solved: bool) -> Attempt {
         runs: 0,
         reason: if solved { Reason::Solved } else { Reason::NoPatch },
         flags: Vec::new(),
+        bill: None,
     }
 }
 

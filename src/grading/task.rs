@@ -1,6 +1,7 @@
 //! What a solver is given.
 
 use crate::artifact::Artifact;
+use crate::dice::Dice;
 use crate::diff::Patch;
 use crate::tree::{Changes, Overlaid, RelPath, Tree};
 
@@ -37,6 +38,28 @@ impl Task {
             strong: bug.against(base),
             changes: changes.against(base),
         })
+    }
+
+    /// The part of the oracle that is public where so much of it (0 to 1) stays hidden, chosen by seed. At least
+    /// one hunk is public: the attempt is graded by all of them.
+    pub fn public(&self, hidden: f64, seed: u64) -> Vec<u8> {
+        let Ok(oracle) = Patch::parse(&self.oracle) else { return self.oracle.clone() };
+        let parts = oracle.parts();
+        #[expect(
+            clippy::cast_precision_loss,
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a share of few"
+        )]
+        let hide = ((parts as f64 * hidden.clamp(0.0, 1.0)) as usize).min(parts.saturating_sub(1));
+        if hide == 0 {
+            return self.oracle.clone();
+        }
+        let mut order: Vec<usize> = (0..parts).collect();
+        Dice::new(seed).fork("public").shuffle(&mut order);
+        let (hidden, mut next) = (&order[..hide], 0..);
+        let public = oracle.part(&mut || next.next().is_some_and(|part| !hidden.contains(&part)));
+        public.to_bytes()
     }
 
     /// The state on which a solver sees the failure: the bug under the original tests.

@@ -37,6 +37,12 @@ fn search_by(
     known: &dyn Fn(&str) -> bool,
 ) -> Result<Result<Injected, NotInjected>, Error> {
     let none = |reason: String| Ok(Err(NotInjected { reason, counts: Counts::default() }));
+    if !strategy.is_embedded() {
+        return none(format!(
+            "the strategy {} is for models; name one as the injector, or use another strategy",
+            strategy.name()
+        ));
+    }
     let languages = match spoken(harness, languages) {
         Ok(languages) => languages,
         Err(reason) => return none(reason),

@@ -197,7 +197,7 @@ impl<'a> Code<'a> {
                 removal::sites(&parsed, &language, &path, usage)
             }
             Strategy::Direct | Strategy::Mixed => direct::sites(&parsed, &language),
-            Strategy::History => Vec::new(),
+            Strategy::History | Strategy::HigherOrder | Strategy::Feature => Vec::new(),
         };
         if let Some(symbol) = &self.symbol {
             sites.retain(|site| site.function.is_some_and(|at| is_within(&parsed, at, symbol)));

@@ -104,7 +104,7 @@ fn draw_sites<'a>(
 ) -> Vec<&'a Site> {
     let odds: &[f64] = match strategy {
         Strategy::Removal => &[0.8, 0.2],
-        Strategy::Direct | Strategy::History | Strategy::Mixed => &[0.5, 0.35, 0.15],
+        _ => &[0.5, 0.35, 0.15],
     };
     let wanted = weighted(dice, odds).map_or(1, |more| more + 1);
     let mut taken: Vec<&Site> = Vec::new();

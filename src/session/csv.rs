@@ -2,6 +2,7 @@
 
 use super::played::{Detail, mean};
 use super::{Error, place};
+use crate::agent::Spent;
 use crate::store::Kept;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -11,6 +12,7 @@ use std::path::{Path, PathBuf};
 
 const HEADER: &str = "step,inject_r,solve_r,solve_rate,wrong_book_size,\
                       strategy,artifact,valid,failed_check,audited,seconds,seed,\
+                      injector,solver,inject_tokens,solve_tokens,inject_seconds,solve_seconds,cost,reasons,\
                       kind,order,run,round,item";
 
 /// A CSV file to append to. Lines of several processes do not mix: each is one write in append mode,
@@ -127,23 +129,54 @@ fn row(kept: &Kept) -> String {
     let detail = Detail::of(round);
     let number = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
     format!(
-        ",{},{},{},{wrong_book_size},{},{},{},{},{},{:.3},{},{},{},{},{},{}",
+        ",{},{},{},{wrong_book_size},{},{},{},{},{},{:.3},{},{},{},{},{},{},{}",
         number(round.inject_reward),
         number(mean(&round.solver_rewards)),
         number(round.solve_rate),
         round.strategy,
         round.artifact.as_deref().unwrap_or_default(),
         detail.valid,
-        detail.failed_check.unwrap_or_default(),
+        detail.failed_check.as_deref().unwrap_or_default(),
         super::name(detail.audited),
         round.seconds,
         round.seed,
+        models(&detail),
         round.kind,
         round.bug_order,
         round.run.as_deref().unwrap_or_default(),
         round.step,
         round.item + 1,
     )
+}
+
+/// Who played, what models took, and how the attempts ended.
+fn models(detail: &Detail) -> String {
+    let Detail { inject_spent, solve_spent, .. } = detail;
+    let tokens = |spent: &Option<Spent>| spent.map(|s| s.tokens().to_string()).unwrap_or_default();
+    let seconds =
+        |spent: &Option<Spent>| spent.map(|s| format!("{:.3}", s.seconds)).unwrap_or_default();
+    let mut both = inject_spent.unwrap_or_default();
+    both.add(&solve_spent.unwrap_or_default());
+    let cost = both.money.map(|money| money.to_string()).unwrap_or_default();
+    let reasons: Vec<String> =
+        detail.reasons.iter().map(|(reason, times)| format!("{reason}:{times}")).collect();
+    [
+        plain(&detail.injector),
+        plain(&detail.solver),
+        tokens(inject_spent),
+        tokens(solve_spent),
+        seconds(inject_spent),
+        seconds(solve_spent),
+        cost,
+        reasons.join(";"),
+    ]
+    .join(",")
+}
+
+/// A model's name without what means something in such a file.
+fn plain(name: &str) -> String {
+    let odd = |c: char| c == ',' || c == '"' || c.is_control();
+    name.chars().map(|c| if odd(c) { '_' } else { c }).collect()
 }
 
 fn cannot(path: &Path, error: &io::Error) -> Error {

@@ -1,6 +1,6 @@
 //! `doctor`: what this machine offers, and what to do where it does not.
 
-use super::{ClientEntry, Session};
+use super::{ClientEntry, ProviderState, Session};
 use crate::sandbox::{Tier, Unavailable, surroundings};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -35,6 +35,8 @@ pub struct DoctorAnswer {
     pub protocol: Vec<ProtocolCheck>,
     /// Clients that start this server, and clients' files that are not understood.
     pub clients: Vec<ClientEntry>,
+    /// Providers of models that are set up; `probe` asks them.
+    pub providers: Vec<ProviderState>,
     /// What to do, one sentence a problem; empty where nothing is wrong.
     pub problems: Vec<String>,
 }
@@ -117,8 +119,13 @@ impl Session {
                 check.revision
             ))
         }));
+        // Nobody needs a model to play: what is wrong with one does not stop a round.
+        let ready = problems.is_empty();
+        let (providers, warnings) = self.provider_states();
+        problems.extend(warnings);
         DoctorAnswer {
-            ready: problems.is_empty(),
+            ready,
+            providers,
             surroundings: self.surroundings(sandbox.tier),
             clients: self.client_entries(),
             sandbox,

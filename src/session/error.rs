@@ -9,6 +9,12 @@ pub enum Error {
     /// The harness could not do its work: never evidence about the code under test.
     #[error("{}", sentence(.0))]
     Harness(anyhow::Error),
+    /// A person has to put something right; what was played is kept.
+    #[error("{0}")]
+    NeedsPerson(String),
+    /// The budget is spent; what was played is kept.
+    #[error("{0}")]
+    OutOfBudget(String),
     /// Ctrl-C, or a client that no longer wants the answer.
     #[error("cancelled")]
     Cancelled,
@@ -28,6 +34,8 @@ impl Error {
         match self {
             Self::Usage(_) => "usage",
             Self::Harness(_) => "harness",
+            Self::NeedsPerson(_) => "needs_person",
+            Self::OutOfBudget(_) => "out_of_budget",
             Self::Cancelled => "cancelled",
         }
     }

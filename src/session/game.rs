@@ -3,20 +3,23 @@
 use super::inject::injection;
 use super::open::Opened;
 use super::play::scheme;
-use super::played::{Detail, Origin, PlayedRound, row, shown};
+use super::played::{Cast, Detail, Origin, PlayedRound, row, shown};
+use super::roles::name_of;
 use super::runs::Hold;
 use super::warnings::{differs, warnings};
 use super::{CsvLog, Error, Event, Job, PlayRequest, Session, record};
+use crate::agent::{self, Account, Bounds, Seat, Spent, Stage, Who};
 use crate::artifact::Artifact;
 use crate::dice::Dice;
-use crate::episode::{self, Begun, Progress, Round, Rules};
-use crate::injector::{Counts, Injected, Target};
+use crate::episode::{self, Begun, Players, Progress, Round, Rules};
+use crate::injector::{self, Counts, Injected, Lesson, Strategy, Target};
+use crate::solver;
 use crate::store;
 use crate::wrong_book::{self, Choice};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError, mpsc};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
 
 /// Rounds to be played: ask for one after another.
 pub struct Game<'a> {
@@ -25,10 +28,18 @@ pub struct Game<'a> {
     request: PlayRequest,
     target: Option<Target>,
     hold: Hold,
+    /// Shared by all sessions with models.
+    bounds: Arc<Bounds>,
     /// The run's bugs so far, those of a process before this one included.
     kept: Vec<store::Kept>,
     /// So many of them are in the CSV file, if there is one.
     logged: usize,
+}
+
+/// What a worker does: a bug from its beginning, or one that is there already.
+enum Task {
+    Whole(usize),
+    Rest(Box<Item>),
 }
 
 /// A bug that is ready to be proved and attempted, and where it came from.
@@ -43,13 +54,11 @@ struct Item {
 impl<'a> Game<'a> {
     pub(super) fn new(
         session: &'a Session,
-        opened: Opened,
-        request: PlayRequest,
-        target: Option<Target>,
-        hold: Hold,
-        kept: Vec<store::Kept>,
+        (opened, request, target): (Opened, PlayRequest, Option<Target>),
+        (hold, kept): (Hold, Vec<store::Kept>),
+        bounds: Arc<Bounds>,
     ) -> Self {
-        Self { session, opened, request, target, hold, kept, logged: 0 }
+        Self { session, opened, request, target, hold, bounds, kept, logged: 0 }
     }
 }
 
@@ -76,8 +85,29 @@ impl Game<'_> {
         }
         let number = self.hold.run.next as usize;
         job.tell(Event::Round { number, of: self.hold.run.planned.map(|of| of as usize) });
-        let finished = self.played(job)?;
+        let roles = &self.request.roles;
+        let before = self.hold.run.next.saturating_sub(1);
+        if roles.any() && roles.swapped(before) != roles.swapped(before + 1) {
+            let (injector, solver) = roles.of(before + 1);
+            let (injector, solver) = (name_of(injector), name_of(solver));
+            job.step(&format!("the roles change places: {injector} injects, {solver} solves"));
+        }
+        let finished = self.played(job).inspect_err(|error| self.pause(error))?;
         self.keep(finished).map(Some)
+    }
+
+    /// The run waits until a person says that it may go on.
+    fn pause(&self, error: &Error) {
+        if let Error::NeedsPerson(reason) = error
+            && let Err(error) = self.opened.record.store.set_waits(&self.hold.run.id, Some(reason))
+        {
+            tracing::warn!("that the run waits for a person is not kept: {error}");
+        }
+    }
+
+    /// What models have taken so far, a role and phase each.
+    pub fn spent(&self) -> BTreeMap<Account, Spent> {
+        self.bounds.meter.accounts()
     }
 
     /// Writes the lines that a CSV file lacks of this run.
@@ -92,22 +122,34 @@ impl Game<'_> {
         self.hold.finish(&self.opened.record)
     }
 
-    /// Bugs are injected one after another, so that each knows those before it; checks and attempts
-    /// run beside each other. Neither depends on how many do so at once.
+    /// The embedded injector's bugs are made one after another, so that each knows those before it; checks and
+    /// attempts, and all that models do, run beside each other. Neither depends on how many do so at once.
     fn played(&self, job: &Job) -> Result<Vec<(Item, Round)>, Error> {
-        let workers = self.request.batch.min(self.session.config().cores);
-        let (give, take) = mpsc::channel::<(usize, Item)>();
+        let roles = &self.request.roles;
+        let cores = self.session.config().cores;
+        // Who waits for a model needs no core.
+        let workers = if roles.any() { roles.concurrency.max(cores) } else { cores };
+        let workers = self.request.batch.min(workers);
+        let by_model = roles.of(self.hold.run.next).0.is_some();
+        let (give, take) = mpsc::channel::<(usize, Task)>();
         let take = Mutex::new(take);
         let done = Mutex::new(BTreeMap::new());
         let failed = AtomicBool::new(false);
         let work = || {
             loop {
                 let next = take.lock().unwrap_or_else(PoisonError::into_inner).recv();
-                let Ok((at, item)) = next else { break };
+                let Ok((at, task)) = next else { break };
                 if failed.load(Ordering::Relaxed) {
                     continue;
                 }
-                let finished = self.finished(&item, job).map(|round| (item, round));
+                let item = match task {
+                    Task::Whole(at) => self.begin(at, &BTreeSet::new(), job),
+                    Task::Rest(item) => Ok(*item),
+                };
+                let finished = item.and_then(|item| {
+                    let round = self.finished(&item, job)?;
+                    Ok((item, round))
+                });
                 failed.fetch_or(finished.is_err(), Ordering::Relaxed);
                 done.lock().unwrap_or_else(PoisonError::into_inner).insert(at, finished);
             }
@@ -123,11 +165,17 @@ impl Game<'_> {
                 if failed.load(Ordering::Relaxed) {
                     break;
                 }
-                let item = self.begin(at, &trees, job).inspect_err(|_| {
-                    failed.store(true, Ordering::Relaxed);
-                })?;
-                trees.insert(item.begun.tree_digest().to_owned());
-                give.send((at, item)).map_err(Error::harness)?;
+                let task = if by_model {
+                    Task::Whole(at)
+                } else {
+                    let item = self.begin(at, &trees, job).inspect_err(|_| {
+                        failed.store(true, Ordering::Relaxed);
+                    })?;
+                    trees.insert(item.begun.tree_digest().to_owned());
+                    Task::Rest(Box::new(item))
+                };
+                let gone = || Error::harness(anyhow::anyhow!("the workers of a round are gone"));
+                give.send((at, task)).map_err(|_| gone())?;
             }
             Ok::<(), Error>(())
         })?;
@@ -139,11 +187,12 @@ impl Game<'_> {
         let run = &self.hold.run;
         let before = u64::from(run.next.saturating_sub(1)).wrapping_mul(self.request.batch as u64);
         let seed = run.seed.wrapping_add(before).wrapping_add(at as u64);
-        let (minima, strategy) = (self.request.minima, self.request.strategy);
+        let minima = self.request.minima;
+        let (strategy, lessons) = self.lessons()?;
         let history = self.opened.history(strategy, seed, self.target.as_ref(), job)?;
         let rules = Rules {
             injector: injection(strategy, seed, self.target.clone(), minima, history),
-            solver: self.session.solver(self.request.attempts, self.request.runs, seed),
+            solver: self.attempts(seed),
             minima,
             scheme: scheme(&self.request),
         };
@@ -166,9 +215,68 @@ impl Game<'_> {
         }
         let Opened { harness, languages, .. } = &self.opened;
         let tell = |progress: Progress| job.tell(progress);
-        let begun = episode::begin(harness, languages, &rules, &known, &tell)
-            .map_err(|error| job.failed(error))?;
+        let (injector, _) = self.seats();
+        let who = who(&origin);
+        let injector = injector.as_ref().map(|seat| injector::ByModel {
+            stage: self.stage(),
+            seat,
+            who: &who,
+            style: self.request.roles.style,
+            tells: self.request.roles.tells,
+            lessons: &lessons,
+        });
+        let players = Players { injector, solver: None };
+        let begun = episode::begin(harness, languages, (&rules, &players), &known, &tell)
+            .map_err(|error| job.stopped(error))?;
         Ok(Item { begun, rules, origin, fed })
+    }
+
+    /// How the round's attempts are made.
+    fn attempts(&self, seed: u64) -> solver::Request {
+        let PlayRequest { attempts, runs, roles, .. } = &self.request;
+        let embedded = self.session.solver(*attempts, *runs, seed);
+        match roles.of(self.hold.run.next).1 {
+            Some(_) => solver::Request { parallel: roles.concurrency, ..embedded },
+            None => embedded,
+        }
+    }
+
+    /// Who plays the round.
+    fn cast(&self) -> Cast {
+        let roles = &self.request.roles;
+        let (injector, solver) = roles.of(self.hold.run.next);
+        Cast {
+            injector: name_of(injector),
+            solver: name_of(solver),
+            swapped: roles.swapped(self.hold.run.next),
+        }
+    }
+
+    fn seats(&self) -> (Option<Seat>, Option<Seat>) {
+        let (injector, solver) = self.request.roles.of(self.hold.run.next);
+        (injector.map(|p| p.seat(&self.bounds)), solver.map(|p| p.seat(&self.bounds)))
+    }
+
+    fn stage(&self) -> Stage<'_> {
+        Stage { harness: &self.opened.harness, workspace: &self.opened.workspace }
+    }
+
+    /// The strategy of a round, and the failed repairs that `higher_order` learns from; where there are none yet,
+    /// it comes to `direct`.
+    fn lessons(&self) -> Result<(Strategy, Vec<Lesson>), Error> {
+        let strategy = self.request.strategy;
+        if strategy != Strategy::HigherOrder {
+            return Ok((strategy, Vec::new()));
+        }
+        let record = &self.opened.record;
+        let (mut lessons, base) = (Vec::new(), &self.opened.harness.base().id);
+        for entry in record.wrong_book()?.iter().filter(|entry| entry.feeds && entry.base == *base)
+        {
+            let bug = record.bug_of(entry)?.artifact.bug_inject;
+            lessons.push(Lesson { bug, repair: entry.patch.clone() });
+        }
+        let strategy = if lessons.is_empty() { Strategy::Direct } else { strategy };
+        Ok((strategy, lessons))
     }
 
     /// A bug from the wrong-book, if it has one to be played. Entries that turn out to make no bug of
@@ -229,8 +337,18 @@ impl Game<'_> {
     fn finished(&self, item: &Item, job: &Job) -> Result<Round, Error> {
         let Opened { harness, languages, .. } = &self.opened;
         let tell = |progress: Progress| job.tell(progress);
-        episode::finish(harness, languages, &item.rules, item.begun.clone(), &tell)
-            .map_err(|error| job.failed(error))
+        let (_, solver) = self.seats();
+        let who = who(&item.origin);
+        let solver = solver.as_ref().map(|seat| solver::ByModel {
+            stage: self.stage(),
+            seat,
+            who: &who,
+            hidden: self.request.roles.hidden,
+        });
+        let players = Players { injector: None, solver };
+        let rules = (&item.rules, &players);
+        episode::finish(harness, languages, rules, item.begun.clone(), &tell)
+            .map_err(|error| job.stopped(error))
     }
 
     /// Writes the whole round down at once, then tells it: what is shown has been kept.
@@ -239,6 +357,7 @@ impl Game<'_> {
             .iter()
             .map(|(item, round)| self.prepare(item, round))
             .collect::<Result<Vec<_>, Error>>()?;
+        let cast = self.cast();
         let next = self.hold.run.next.saturating_add(1);
         let played: Vec<_> = ready.iter().map(Ready::played).collect();
         let record = &self.opened.record;
@@ -254,7 +373,7 @@ impl Game<'_> {
         }
         let mut told = Vec::new();
         for (((item, round), ready), kept) in finished.into_iter().zip(ready).zip(kept) {
-            let mut bug = shown(round, item.origin, &kept);
+            let mut bug = shown(round, item.origin, &kept, cast.clone());
             let differs = ready.difference.map(|difference| differs(&difference, before));
             bug.best_solve_rate = crate::reward::best_solve_rate(self.request.attempts).ok();
             bug.folder = ready.folder.map(|folder| folder.display().to_string());
@@ -292,8 +411,22 @@ impl Game<'_> {
             .report
             .as_ref()
             .and_then(|report| record::difference(harness, id.as_deref()?, report));
-        let row = row(round, id, &item.origin)?;
+        let row = row(round, id, &item.origin, &self.cast())?;
         Ok(Ready { folder, artifact, group, row, fed: item.fed.clone(), difference })
+    }
+}
+
+/// Whose sessions those of a bug are.
+fn who(origin: &Origin) -> Who {
+    Who {
+        run: origin.run.clone(),
+        step: origin.step,
+        item: origin.item,
+        role: agent::Role::Injector,
+        phase: "",
+        attempt: 0,
+        artifact: None,
+        now: record::now(),
     }
 }
 

@@ -50,6 +50,7 @@ pub(super) fn code(reason: &Reason) -> &'static str {
     match reason {
         Reason::Solved => "solved",
         Reason::NoPatch => "no_patch",
+        Reason::NotSubmitted(_) => "not_submitted",
         Reason::PatchRefused(_) => "patch_refused",
         Reason::DoesNotApply(_) => "does_not_apply",
         Reason::Unplayable(_) => "unplayable",

@@ -1,5 +1,6 @@
 //! One piece of work that somebody waits for: how to end it, and whom to tell how far it is.
 
+use crate::agent;
 use crate::episode::Progress;
 use crate::sandbox::Cancel;
 use std::sync::Arc;
@@ -87,6 +88,17 @@ impl Job {
 
     pub(super) fn step(&self, text: &str) {
         self.tell(Event::Step(text.to_owned()));
+    }
+
+    /// The same where models may have played.
+    pub(super) fn stopped(&self, error: agent::Error) -> super::Error {
+        match error {
+            _ if self.cancel.is_cancelled() => super::Error::Cancelled,
+            agent::Error::OutOfBudget { .. } => super::Error::OutOfBudget(error.to_string()),
+            _ if error.needs_person() => super::Error::NeedsPerson(error.to_string()),
+            agent::Error::Harness(error) => self.failed(error),
+            error => self.failed(error),
+        }
     }
 
     /// An error of a job that was cancelled is the cancellation, whatever it says.

@@ -3,7 +3,7 @@
 use super::game::Game;
 use super::inject::target;
 use super::runs::{Hold, Wanted};
-use super::{Error, Job, Repository, Session};
+use super::{Error, Job, Repository, Roles, Session};
 use crate::consistency::Minima;
 use crate::injector::Strategy;
 use crate::reward::Scheme;
@@ -42,6 +42,9 @@ pub struct PlayRequest {
     pub alpha: Option<f64>,
     /// What an invalid artifact earns. Default -1.
     pub invalid: Option<f64>,
+    pub roles: Roles,
+    /// Go on with a run that waits for a person.
+    pub resume: bool,
 }
 
 impl Session {
@@ -60,10 +63,13 @@ impl Session {
             until: request.until,
             seed: request.seed.unwrap_or(self.config().seed),
             new: request.new,
+            resume: request.resume,
         };
         let hold = Hold::take(&opened.record, &opened.harness.base().id, &wanted)?;
         let kept = opened.record.store.rounds_of(&hold.run.id).map_err(Error::harness)?;
-        Ok(Game::new(self, opened, request, target, hold, kept))
+        let bounds =
+            request.roles.bounds(&opened.record.store, &hold.run.id, self.config().cores)?;
+        Ok(Game::new(self, (opened, request, target), (hold, kept), bounds))
     }
 }
 
@@ -80,6 +86,13 @@ fn check(request: &PlayRequest) -> Result<(), Error> {
             request.batch
         )));
     }
+    request.roles.check()?;
+    if !request.strategy.is_embedded() && request.roles.injector.is_none() {
+        return Err(Error::usage(format!(
+            "the strategy {} is for models; name one with --injector, or use another strategy",
+            request.strategy.name()
+        )));
+    }
     scheme(request)
         .injector(Some(0.5))
         .map_err(|refusal| Error::usage(refusal.to_string()))
@@ -89,7 +102,7 @@ fn check(request: &PlayRequest) -> Result<(), Error> {
 /// What makes two commands the same: all that changes what is played.
 fn settings(request: &PlayRequest, tier: Tier) -> String {
     let Repository { tests, time_limit, .. } = &request.repository;
-    serde_json::json!({
+    let mut settings = serde_json::json!({
         // A run keeps the isolation that it began with.
         "sandbox": tier,
         "rounds": request.rounds,
@@ -112,8 +125,12 @@ fn settings(request: &PlayRequest, tier: Tier) -> String {
         "report": tests.report,
         "framework": tests.framework,
         "time_limit": time_limit.map(|limit| limit.as_secs_f64()),
-    })
-    .to_string()
+    });
+    // Without models it is the command of before there were any.
+    if request.roles.any() {
+        settings["roles"] = request.roles.settings();
+    }
+    settings.to_string()
 }
 
 pub(super) fn scheme(request: &PlayRequest) -> Scheme {

@@ -1,15 +1,19 @@
 //! What one bug of a round came to: as the faces show it, and as the store keeps it.
 
 use super::check::lines;
+use super::grade::code;
 use super::score::ratio;
 use super::warnings::Warning;
 use super::{CheckLine, Error};
+use crate::agent::{Bill, Spent};
 use crate::consistency::{Audited, Check};
 use crate::episode::{Kind, Round};
+use crate::grading::Reason;
 use crate::injector::{Counts, Strategy, Undone};
 use crate::sandbox::Tier;
 use crate::store;
 use crate::verdict::TestId;
+use std::collections::BTreeMap;
 
 /// What one bug of a round came to.
 #[derive(Clone, Debug, serde::Serialize, schemars::JsonSchema)]
@@ -73,6 +77,18 @@ pub struct PlayedRound {
     pub run: String,
     /// Which bug of its round this is, from 1.
     pub item: usize,
+    /// Who injected: embedded, or a model.
+    pub injector: String,
+    /// Who made the attempts: embedded, or a model.
+    pub solver: String,
+    /// Whether the two had changed places.
+    pub swapped: bool,
+    /// What a model that injected took; null for the embedded injector.
+    pub inject_spent: Option<Spent>,
+    /// What a model's attempts took; null for the embedded solver.
+    pub solve_spent: Option<Spent>,
+    /// How many attempts ended how: `solved`, `tests_failed`, or by which limit a model submitted nothing.
+    pub reasons: BTreeMap<String, usize>,
     /// What goes wrong in the run so far, and what to do about it.
     pub warnings: Vec<Warning>,
 }
@@ -107,6 +123,13 @@ pub(super) struct Detail {
     /// The tier of isolation, where something was checked.
     pub(super) sandbox: Option<Tier>,
     pub(super) audited: Audited,
+    /// Who played, and what models took.
+    pub(super) injector: String,
+    pub(super) solver: String,
+    pub(super) inject_bill: Option<Bill>,
+    pub(super) inject_spent: Option<Spent>,
+    pub(super) solve_spent: Option<Spent>,
+    pub(super) reasons: BTreeMap<String, usize>,
 }
 
 impl Detail {
@@ -131,11 +154,46 @@ pub(super) struct Origin {
     pub(super) entry: Option<String>,
 }
 
+/// Who plays a round.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Cast {
+    pub(super) injector: String,
+    pub(super) solver: String,
+    pub(super) swapped: bool,
+}
+
+/// What a model's attempts took together.
+fn solve_spent(round: &Round) -> Option<Spent> {
+    let mut bills = round.attempts.iter().filter_map(|attempt| attempt.bill.as_ref());
+    let mut sum = bills.next()?.spent;
+    bills.for_each(|bill| sum.add(&bill.spent));
+    Some(sum)
+}
+
+/// A bug of the wrong-book was injected by nobody in this round.
+fn injector(round: &Round, cast: &Cast) -> String {
+    if round.kind == Kind::Bug { cast.injector.clone() } else { String::new() }
+}
+
+/// How the attempts ended, counted.
+fn reasons(round: &Round) -> BTreeMap<String, usize> {
+    let mut reasons = BTreeMap::new();
+    for attempt in &round.attempts {
+        let reason = match (&attempt.reason, &attempt.bill) {
+            (Reason::NotSubmitted(_), Some(bill)) => &*bill.ending,
+            (reason, _) => code(reason),
+        };
+        *reasons.entry(reason.to_owned()).or_default() += 1;
+    }
+    reasons
+}
+
 /// A round's bug as a row of the store.
 pub(super) fn row(
     round: &Round,
     id: Option<String>,
     origin: &Origin,
+    cast: &Cast,
 ) -> Result<store::Round, Error> {
     let detail = Detail {
         summary: round.summary.clone(),
@@ -149,6 +207,12 @@ pub(super) fn row(
         origin: serde_json::to_value(&round.origin).map_err(Error::harness)?,
         sandbox: round.report.as_ref().map(|report| report.sandbox),
         audited: round.report.as_ref().map(|report| report.audited).unwrap_or_default(),
+        injector: injector(round, cast),
+        solver: cast.solver.clone(),
+        inject_bill: round.bill.clone(),
+        inject_spent: round.bill.as_ref().map(|bill| bill.spent),
+        solve_spent: solve_spent(round),
+        reasons: reasons(round),
     };
     Ok(store::Round {
         run: Some(origin.run.clone()),
@@ -168,7 +232,10 @@ pub(super) fn row(
 }
 
 /// What the faces show of a bug that was kept.
-pub(super) fn shown(round: Round, origin: Origin, kept: &store::Kept) -> PlayedRound {
+pub(super) fn shown(round: Round, origin: Origin, kept: &store::Kept, cast: Cast) -> PlayedRound {
+    let (injector, reasons) = (injector(&round, &cast), reasons(&round));
+    let (inject_spent, solve_spent) =
+        (round.bill.as_ref().map(|bill| bill.spent), solve_spent(&round));
     let report = round.report.as_ref();
     PlayedRound {
         round: origin.step as usize,
@@ -198,6 +265,12 @@ pub(super) fn shown(round: Round, origin: Origin, kept: &store::Kept) -> PlayedR
         wrong_book_entry: origin.entry,
         run: origin.run,
         item: origin.item as usize + 1,
+        injector,
+        solver: cast.solver,
+        swapped: cast.swapped,
+        inject_spent,
+        solve_spent,
+        reasons,
         warnings: Vec::new(),
     }
 }

@@ -9,10 +9,8 @@ mod act;
 mod begin;
 mod budget;
 mod seat;
-mod sources;
 mod submit;
 mod table;
-mod task;
 
 pub use act::{
     PlayBashAnswer, PlayBashRequest, PlayCreateAnswer, PlayCreateRequest, PlayEditAnswer,

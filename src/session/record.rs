@@ -114,8 +114,10 @@ impl Record {
         let known = self.store.artifact(&artifact.id()).map_err(Error::harness)?;
         let bug_order = known.map_or(FIRST_ORDER, |row| row.bug_order);
         let mut group = group(harness, artifact, bug_order, attempts)?;
-        for attempt in &mut group.attempts {
-            attempt.player = player.map(str::to_owned);
+        if let Some(player) = player {
+            for attempt in &mut group.attempts {
+                attempt.player = Some(player.to_owned());
+            }
         }
         self.store.record_group(&group).map_err(Error::harness)
     }
@@ -280,7 +282,8 @@ fn rows(attempts: &[solver::Attempt]) -> Result<Vec<store::Attempt>, Error> {
             patch: attempt.patch.clone().into_bytes(),
             runs: u32::try_from(attempt.runs).unwrap_or(u32::MAX),
             flags: serde_json::to_string(&attempt.flags).map_err(Error::harness)?,
-            player: None,
+            player: attempt.bill.as_ref().map(|bill| bill.model.clone()),
+            sitting: attempt.bill.as_ref().map(|bill| bill.sitting.clone()),
         })
     };
     attempts.iter().enumerate().map(row).collect()

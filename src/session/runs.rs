@@ -26,6 +26,8 @@ pub(super) struct Wanted {
     pub(super) seed: u64,
     /// Begin another, whatever was interrupted.
     pub(super) new: bool,
+    /// Go on with one that waits for a person.
+    pub(super) resume: bool,
 }
 
 /// A run that this process plays.
@@ -60,7 +62,17 @@ impl Hold {
         }
         let ours = interrupted.iter().position(|(run, ..)| run.base == base && !wanted.new);
         if let Some(at) = ours {
-            let (run, path, lock) = interrupted.swap_remove(at);
+            let (mut run, path, lock) = interrupted.swap_remove(at);
+            if let Some(waits) = run.waits.take() {
+                if !wanted.resume {
+                    return Err(Error::usage(format!(
+                        "run {} waits for a person: {waits}; put that right, and give the same command with \
+                         --resume (--new begins another run)",
+                        run.id
+                    )));
+                }
+                record.store.set_waits(&run.id, None).map_err(Error::harness)?;
+            }
             let mut hold = Self { run, note: None, path, _lock: lock };
             hold.note = Some(hold.continued());
             return Ok(hold);
@@ -100,6 +112,7 @@ impl Hold {
             next: 1,
             state: RunState::Open,
             begun,
+            waits: None,
         };
         record.store.begin_run(&run).map_err(Error::harness)?;
         Ok(Self { run, note, path, _lock: lock })

@@ -30,8 +30,8 @@ fn kept(step: u32) -> Kept {
     Kept { number: 1, round, wrong_book_size: 3 }
 }
 
-const HEADER: &str = "step,inject_r,solve_r,solve_rate,wrong_book_size,strategy,artifact,valid,failed_check,audited,seconds,seed,kind,order,run,round,item";
-const ROW: &str = "0.1,0,0.5,3,direct,ab12,true,,false,1.250,7,bug,1,c0ffee";
+const HEADER: &str = "step,inject_r,solve_r,solve_rate,wrong_book_size,strategy,artifact,valid,failed_check,audited,seconds,seed,injector,solver,inject_tokens,solve_tokens,inject_seconds,solve_seconds,cost,reasons,kind,order,run,round,item";
+const ROW: &str = "0.1,0,0.5,3,direct,ab12,true,,false,1.250,7,,,,,,,,,bug,1,c0ffee";
 
 /// The line of a bug of [`kept`].
 fn line(step: u32, round: u32) -> String {
@@ -110,8 +110,8 @@ fn an_invalid_round_leaves_its_cells_empty() {
     assert_eq!(
         lines,
         [
-            "1,-1,,,3,direct,ab12,false,inverse_mutation,false,1.250,7,bug,1,c0ffee,1,1",
-            "2,,0,0.5,3,direct,ab12,true,,false,1.250,7,second_order,2,c0ffee,2,1",
+            "1,-1,,,3,direct,ab12,false,inverse_mutation,false,1.250,7,,,,,,,,,bug,1,c0ffee,1,1",
+            "2,,0,0.5,3,direct,ab12,true,,false,1.250,7,,,,,,,,,second_order,2,c0ffee,2,1",
         ]
     );
 }

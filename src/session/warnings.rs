@@ -57,10 +57,12 @@ fn stuck(kept: &[Kept]) -> Option<Warning> {
     let last = *rates.last()?;
     let text = match last {
         0.0 => {
-            "give the attempts more --runs, aim at smaller bugs with --strategy direct, or narrow --target"
+            "give the attempts more --runs, aim at smaller bugs with --strategy direct, narrow --target, or take \
+             another model as --solver"
         }
         1.0 => {
-            "ask for harder bugs with --strategy removal or --min-changed-files 2, or give the attempts fewer --runs"
+            "ask for harder bugs with --strategy removal or --min-changed-files 2, give the attempts fewer --runs, or \
+             take another model as --injector"
         }
         _ => return None,
     };

@@ -16,8 +16,8 @@ const APPLICATION: i64 = 0x5353_524d;
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Each takes the schema from its index to the next. Never edited once released, only added to.
-pub(super) const MIGRATIONS: [&str; 7] =
-    [FIRST, WRONG_BOOK_AND_RUNS, EDITS, DIFFERENCES, JOBS, PLAYS, PRACTICE];
+pub(super) const MIGRATIONS: [&str; 9] =
+    [FIRST, WRONG_BOOK_AND_RUNS, EDITS, DIFFERENCES, JOBS, PLAYS, PRACTICE, ROLLOUTS, SITTINGS];
 
 const FIRST: &str = "
     CREATE TABLE artifacts (
@@ -271,6 +271,91 @@ const PRACTICE: &str = "
         level INTEGER NOT NULL,
         due INTEGER NOT NULL
     ) STRICT;
+";
+
+/// Ids of tokens are 32 bits each, log-probabilities 64, the least byte first.
+const ROLLOUTS: &str = "
+    CREATE TABLE rollouts (
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        id TEXT NOT NULL UNIQUE,
+        task TEXT NOT NULL,
+        role TEXT NOT NULL,
+        group_id TEXT NOT NULL,
+        model TEXT NOT NULL,
+        weights_version TEXT NOT NULL,
+        server TEXT NOT NULL,
+        sampler TEXT NOT NULL,
+        begun INTEGER NOT NULL,
+        reward REAL,
+        reward_parts TEXT NOT NULL,
+        truncated INTEGER NOT NULL
+    ) STRICT;
+    CREATE INDEX rollouts_by_group ON rollouts (group_id);
+    CREATE TABLE rollout_turns (
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        rollout TEXT NOT NULL,
+        kept_messages INTEGER NOT NULL,
+        messages TEXT NOT NULL,
+        request TEXT NOT NULL,
+        reply TEXT NOT NULL,
+        finish TEXT NOT NULL,
+        kept_ids INTEGER NOT NULL,
+        prompt_ids BLOB,
+        completion_ids BLOB,
+        logprobs BLOB,
+        prompt_tokens INTEGER,
+        completion_tokens INTEGER,
+        millis INTEGER NOT NULL,
+        untrainable TEXT NOT NULL
+    ) STRICT;
+    CREATE INDEX rollout_turns_by_rollout ON rollout_turns (rollout);
+";
+
+const SITTINGS: &str = "
+    CREATE TABLE sittings (
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        id TEXT NOT NULL UNIQUE,
+        run TEXT NOT NULL,
+        step INTEGER NOT NULL,
+        item INTEGER NOT NULL,
+        role TEXT NOT NULL,
+        phase TEXT NOT NULL,
+        attempt INTEGER NOT NULL,
+        model TEXT NOT NULL,
+        artifact TEXT,
+        prompt TEXT NOT NULL,
+        tools TEXT NOT NULL,
+        begun INTEGER NOT NULL,
+        ending TEXT,
+        submitted TEXT,
+        reward REAL,
+        shell BLOB NOT NULL
+    ) STRICT;
+    CREATE INDEX sittings_by_run ON sittings (run);
+    CREATE TABLE sitting_messages (
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        sitting TEXT NOT NULL,
+        kind TEXT NOT NULL,
+        message TEXT NOT NULL,
+        finish TEXT,
+        prompt_tokens INTEGER NOT NULL,
+        completion_tokens INTEGER NOT NULL,
+        cached_tokens INTEGER NOT NULL,
+        estimated INTEGER NOT NULL,
+        money REAL,
+        millis INTEGER NOT NULL,
+        tokens TEXT
+    ) STRICT;
+    CREATE INDEX sitting_messages_by_sitting ON sitting_messages (sitting);
+    CREATE TABLE sitting_files (
+        sitting TEXT NOT NULL,
+        path TEXT NOT NULL,
+        executable INTEGER NOT NULL,
+        content BLOB,
+        PRIMARY KEY (sitting, path)
+    ) STRICT;
+    ALTER TABLE attempts ADD COLUMN sitting TEXT;
+    ALTER TABLE runs ADD COLUMN waits TEXT;
 ";
 
 /// Opens or makes the database; the second value is where a damaged one was moved.

@@ -69,6 +69,8 @@ pub struct Attempt {
     pub flags: String,
     /// Who made it; `None`: the embedded solver.
     pub player: Option<String>,
+    /// A model's: id of its session.
+    pub sitting: Option<String>,
 }
 
 /// How much is in the store.
@@ -113,7 +115,7 @@ impl Store {
 
     /// Every attempt on an artifact, oldest first.
     pub fn attempts(&self, artifact: &str) -> Result<Vec<Attempt>, Error> {
-        let sql = "SELECT number, solved, reason, patch, runs, flags, player FROM attempts \
+        let sql = "SELECT number, solved, reason, patch, runs, flags, player, sitting FROM attempts \
             WHERE artifact = ? ORDER BY id";
         self.read(|connection| {
             connection.prepare_cached(sql)?.query_map([artifact], attempt)?.collect()
@@ -191,7 +193,7 @@ pub(super) fn insert_attempts(
     attempts: &[Attempt],
 ) -> rusqlite::Result<()> {
     let sql = "INSERT INTO attempts (artifact, round, number, solved, reason, patch, runs, flags, \
-        player) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)";
+        player, sitting) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
     let mut insert = transaction.prepare_cached(sql)?;
     for attempt in attempts {
         insert.execute(params![
@@ -204,6 +206,7 @@ pub(super) fn insert_attempts(
             attempt.runs,
             attempt.flags,
             attempt.player,
+            attempt.sitting,
         ])?;
     }
     Ok(())
@@ -242,5 +245,6 @@ fn attempt(row: &Row<'_>) -> rusqlite::Result<Attempt> {
         runs: row.get(4)?,
         flags: row.get(5)?,
         player: row.get(6)?,
+        sitting: row.get(7)?,
     })
 }

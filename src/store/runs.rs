@@ -22,6 +22,8 @@ pub struct Run {
     pub state: RunState,
     /// Seconds since 1970.
     pub begun: i64,
+    /// What a person has to put right before it can go on.
+    pub waits: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,7 +35,7 @@ pub enum RunState {
     Left,
 }
 
-const COLUMNS: &str = "id, base, settings, seed, planned, deadline, next, state, begun";
+const COLUMNS: &str = "id, base, settings, seed, planned, deadline, next, state, begun, waits";
 
 impl RunState {
     pub fn name(self) -> &'static str {
@@ -47,7 +49,7 @@ impl RunState {
 
 impl Store {
     pub fn begin_run(&self, run: &Run) -> Result<(), Error> {
-        let sql = format!("INSERT INTO runs ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
+        let sql = format!("INSERT INTO runs ({COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
         self.write(|transaction| {
             transaction.prepare_cached(&sql)?.execute(params![
                 run.id,
@@ -59,6 +61,7 @@ impl Store {
                 run.next,
                 run.state.name(),
                 run.begun,
+                run.waits,
             ])?;
             Ok(())
         })
@@ -79,6 +82,14 @@ impl Store {
     pub fn open_runs(&self) -> Result<Vec<Run>, Error> {
         let sql = format!("SELECT {COLUMNS} FROM runs WHERE state = 'open' ORDER BY number DESC");
         self.read(|connection| connection.prepare_cached(&sql)?.query_map([], run)?.collect())
+    }
+
+    /// Has it wait for a person, or go on.
+    pub fn set_waits(&self, id: &str, waits: Option<&str>) -> Result<(), Error> {
+        let sql = "UPDATE runs SET waits = ? WHERE id = ?";
+        self.write(|transaction| {
+            transaction.prepare_cached(sql)?.execute(params![waits, id]).map(|_| ())
+        })
     }
 
     pub fn end_run(&self, id: &str, state: RunState) -> Result<(), Error> {
@@ -105,5 +116,6 @@ fn run(row: &Row<'_>) -> rusqlite::Result<Run> {
             _ => RunState::Left,
         },
         begun: row.get(8)?,
+        waits: row.get(9)?,
     })
 }

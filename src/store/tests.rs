@@ -3,8 +3,8 @@
 use super::open::MIGRATIONS;
 use super::{
     Artifact, Attempt, Conclusion, Counts, Difference, Entry, Error, Failure, Group, Play, PlayEnd,
-    PlayFile, PlayState, Played, Practice, PracticeState, Round, Run, RunState, Standing, Store,
-    StoredCard, StoredGame, StoredRating, TriedEdit, Turn,
+    PlayFile, PlayState, Played, Practice, PracticeState, Rollout, RolloutTurn, Round, Run,
+    RunState, Standing, Store, StoredCard, StoredGame, StoredRating, TriedEdit, Turn,
 };
 use rusqlite::Connection;
 use std::fs;
@@ -64,6 +64,7 @@ fn attempt(number: u32, solved: bool) -> Attempt {
         runs: 3,
         flags: "[]".to_owned(),
         player: None,
+        sitting: None,
     }
 }
 
@@ -341,6 +342,7 @@ fn a_round_moves_its_run_on_and_is_kept_once() {
         next: 1,
         state: RunState::Open,
         begun: 7,
+        waits: None,
     };
     store.begin_run(&run).unwrap();
     assert_eq!(store.open_runs().unwrap(), std::slice::from_ref(&run));
@@ -678,4 +680,51 @@ fn only_the_embedded_solver_s_attempts_tell_its_solve_rate() {
     assert_eq!(store.embedded_attempts("b").unwrap(), (0, 0));
     assert_eq!(store.valid_artifacts("base", 9).unwrap().len(), 1);
     assert!(store.valid_artifacts("another", 9).unwrap().is_empty());
+}
+
+#[test]
+fn rollouts_come_back_turn_by_turn_as_they_were() {
+    let (dir, store) = store();
+    let rollout = Rollout {
+        id: "r".to_owned(),
+        task: "bug".to_owned(),
+        role: "solver".to_owned(),
+        group: "g".to_owned(),
+        model: "m".to_owned(),
+        weights_version: String::new(),
+        server: "http://127.0.0.1:1/v1/chat/completions".to_owned(),
+        sampler: "{\"temperature\":1.0}".to_owned(),
+        begun: 7,
+        reward: None,
+        reward_parts: "{}".to_owned(),
+        truncated: false,
+    };
+    let whole = RolloutTurn {
+        prompt_ids: Some(vec![0, 1, u32::MAX]),
+        completion_ids: Some(vec![5]),
+        logprobs: Some(vec![-0.1]),
+        prompt_tokens: Some(3),
+        completion_tokens: Some(1),
+        millis: 9,
+        ..RolloutTurn::default()
+    };
+    let bare = RolloutTurn { untrainable: "no ids".to_owned(), ..RolloutTurn::default() };
+    store.add_rollout_turn(&rollout, &whole).unwrap();
+    // Of a rollout that is there only the turn is added.
+    store
+        .add_rollout_turn(&Rollout { model: "other".to_owned(), ..rollout.clone() }, &bare)
+        .unwrap();
+    store.end_rollout("r", Some(-1.0), "{\"solved\":false}", true).unwrap();
+    drop(store);
+    let store = Store::open(dir.path()).unwrap();
+    let ended = Rollout {
+        reward: Some(-1.0),
+        reward_parts: "{\"solved\":false}".to_owned(),
+        truncated: true,
+        ..rollout
+    };
+    assert_eq!(store.rollouts(9).unwrap(), [ended]);
+    assert_eq!(store.rollout_turns("r").unwrap(), [whole, bare]);
+    assert_eq!(store.rollout("x").unwrap(), None);
+    assert_eq!(store.rollout_turns("x").unwrap(), []);
 }

@@ -15,6 +15,7 @@ use std::time::Duration;
 
 pub(crate) struct Bench {
     pub(crate) harness: Harness,
+    pub(crate) workspace: Workspace,
     _dir: tempfile::TempDir,
 }
 
@@ -59,7 +60,7 @@ pub(crate) fn bench_at(
         parallel: 2,
     })
     .unwrap();
-    Bench { harness, _dir: dir }
+    Bench { harness, workspace, _dir: dir }
 }
 
 pub(crate) fn sandbox(scratch: &Path) -> Sandbox {

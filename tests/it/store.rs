@@ -33,6 +33,7 @@ fn attempts_of(count: usize) -> Vec<Attempt> {
         runs: 1,
         flags: "[]".to_owned(),
         player: None,
+        sitting: None,
     };
     (0u32..).map(attempt).take(count).collect()
 }

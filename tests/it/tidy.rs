@@ -10,11 +10,12 @@ use std::path::{Path, PathBuf};
 const FLOORS: [&[&str]; 6] = [
     &["tree", "dice", "text", "diff", "verdict", "artifact", "reward", "chart"],
     &["syntax"],
-    &["sandbox", "workspace", "runner", "store", "harness"],
+    &["sandbox", "workspace", "runner", "store", "model", "harness"],
     &[
         "scaffold",
         "consistency",
         "grading",
+        "agent",
         "injector",
         "solver",
         "wrong_book",
@@ -28,11 +29,12 @@ const FLOORS: [&[&str]; 6] = [
 
 /// What only some files may name: a path's start, the name after it (`*`: any), the modules that may, or
 /// single files of them.
-const HOMES: [(&str, &[&str], &[&str]); 13] = [
+const HOMES: [(&str, &[&str], &[&str]); 14] = [
     ("tree_sitter", &["*"], &["syntax"]),
     ("rusqlite::", &["*"], &["store"]),
     ("rmcp::", &["*"], &["mcp"]),
     ("git2::", &["*"], &["workspace"]),
+    ("reqwest::", &["*"], &["model"]),
     ("skillratings::", &["*"], &["practice"]),
     ("tower_lsp::", &["*"], &["lsp"]),
     ("ropey::", &["*"], &["lsp"]),

@@ -52,6 +52,7 @@ fn attempt(bench: &Bench, artifact: &Artifact, patch: &[u8]) -> Attempt {
         runs: 1,
         reason: grade.reason,
         flags: grade.flags,
+        bill: None,
     }
 }
 

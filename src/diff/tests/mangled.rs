@@ -62,3 +62,35 @@ fn a_mangled_patch_is_refused_or_means_one_thing() {
         }
     });
 }
+
+/// What a patch that was written by hand comes to removes no line that it does not name, and leads nowhere else
+/// than it says.
+#[test]
+fn a_mangled_patch_by_hand_removes_nothing_that_it_does_not_name() {
+    let source = "def f(a):\n    if a:\n        return a\n    return 0\n\n\ndef g(a):\n    if a:\n        return a\n    return 1\n";
+    let path = RelPath::parse(b"a.py").unwrap();
+    let tree: Changes =
+        [(path, Some(File::plain(source.as_bytes().to_vec())))].into_iter().collect();
+    let good: [&[u8]; 4] = [
+        b"```diff\n--- a/a.py\n+++ b/a.py\n@@ @@\n def g(a):\n     if a:\n-        return a\n+        return -a\n     return 1\n```\n",
+        b"--- a.py\n+++ a.py\n@@ -1,9 +1,2 @@\n def f(a):\n-    if a:\n-        return a\n     return 0\n\n\n def g(a):\n+    a += 1\n     if a:\n",
+        b"diff --git a/a.py b/a.py\n--- a/a.py\n+++ b/a.py\n@@ -90 +90 @@ x\n-    return 1\n+    return 2",
+        b"--- a/b.py\n+++ b/b.py\n@@ -0,0 +1 @@\n+x\n-- \n2.40\n",
+    ];
+    mangled::check("written", &good, &WORDS, &|input| {
+        let Ok(patch) = Patch::written(input, &tree) else { return };
+        let changes = patch.apply(&tree).expect("it was made for this tree");
+        assert!(!changes.is_empty());
+        let marked: Vec<&[u8]> =
+            crate::text::lines(input).filter_map(|line| line.strip_prefix(b"-")).collect();
+        let named =
+            |text: &[u8]| marked.iter().any(|line| line.trim_ascii_end() == text.trim_ascii_end());
+        for line in
+            patch.files().iter().flat_map(super::FilePatch::hunks).flat_map(super::Hunk::lines)
+        {
+            if let super::Line::Removed(text) = line {
+                assert!(named(text), "{:?} is removed", text.escape_ascii().to_string());
+            }
+        }
+    });
+}

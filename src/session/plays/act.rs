@@ -4,18 +4,16 @@ use super::seat::Seat;
 use super::{Budget, COMMAND, PlayRef};
 use crate::harness;
 use crate::sandbox::End;
-use crate::scaffold::{self, LARGEST, Place, Ran, Room, Trouble, numbered, replaced};
+use crate::scaffold::{self, Edited, Ran, Room, Trouble, in_words, numbered};
 use crate::session::record::now;
 use crate::session::{Error, Job, Session};
 use crate::store::Turn;
-use crate::tree::File;
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::sync::{Mutex, MutexGuard, TryLockError};
 use std::time::{Duration, Instant};
 
-/// Lines shown around a replacement, and by `play_read` where nobody says how many.
-const AROUND: usize = 4;
+/// Lines shown by `play_read` where nobody says how many.
 const LINES: usize = 400;
 /// How soon a call that waits for another one of its play looks again.
 const WAIT: Duration = Duration::from_millis(10);
@@ -118,12 +116,7 @@ impl Session {
             looks: false,
             play: &request.play,
         };
-        let work = |room: &mut Room| -> Worked<_> {
-            if request.command.len() as u64 > LARGEST {
-                return Ok(Err(Trouble::TooLarge));
-            }
-            Ok(Ok(room.bash(&request.command, limit, &job.cancel)?))
-        };
+        let work = |room: &mut Room| room.command(&request.command, limit, &job.cancel);
         self.act(&call, job, work, |ran: Ran, budget| PlayBashAnswer {
             exit_status: match ran.end {
                 End::Exited(status) => Some(status),
@@ -146,27 +139,9 @@ impl Session {
             looks: false,
             play,
         };
-        let work = |room: &mut Room| -> Worked<_> {
-            let place = match Place::parse(room.root(), path) {
-                Ok(place) => place,
-                Err(trouble) => return Ok(Err(trouble)),
-            };
-            let file = match room.read(&place, &job.cancel)? {
-                Ok(file) => file,
-                Err(trouble) => return Ok(Err(trouble)),
-            };
-            let done = match replaced(&place.to_string(), &file.bytes, search, replace) {
-                Ok(done) => done,
-                Err(trouble) => return Ok(Err(trouble)),
-            };
-            let last = done.line + replace.lines().count() + AROUND;
-            let (text, _) = numbered(&done.bytes, done.line.saturating_sub(AROUND)..=last);
-            let file = File { bytes: done.bytes.into(), ..file };
-            let written = room.write(&place, file, &job.cancel)?;
-            Ok(written.map(|()| (place.to_string(), done.line, text)))
-        };
-        self.act(&call, job, work, |(path, line, text), budget| PlayEditAnswer {
-            path,
+        let work = |room: &mut Room| room.edit_at(path, search, replace, &job.cancel);
+        self.act(&call, job, work, |Edited { place, line, text }, budget| PlayEditAnswer {
+            path: place.to_string(),
             line,
             text,
             budget,
@@ -185,16 +160,13 @@ impl Session {
             looks: false,
             play,
         };
-        let work = |room: &mut Room| -> Worked<_> {
-            let place = match Place::parse(room.root(), path) {
-                Ok(place) => place,
-                Err(trouble) => return Ok(Err(trouble)),
-            };
-            let made = room.create(&place, content.as_bytes(), &job.cancel)?;
-            Ok(made.map(|()| place.to_string()))
-        };
+        let work = |room: &mut Room| room.create_at(path, content, &job.cancel);
         let bytes = content.len();
-        self.act(&call, job, work, |path, budget| PlayCreateAnswer { path, bytes, budget })
+        self.act(&call, job, work, |place, budget| PlayCreateAnswer {
+            path: place.to_string(),
+            bytes,
+            budget,
+        })
     }
 
     pub fn play_read(&self, request: &PlayReadRequest, job: &Job) -> Result<PlayReadAnswer, Error> {
@@ -206,19 +178,12 @@ impl Session {
             play,
         };
         let (from, many) = (from_line.unwrap_or(1).max(1), lines.unwrap_or(LINES).max(1));
-        let work = |room: &mut Room| -> Worked<_> {
-            let place = match Place::parse(room.root(), path) {
-                Ok(place) => place,
-                Err(trouble) => return Ok(Err(trouble)),
-            };
-            let file = room.read(&place, &job.cancel)?;
-            Ok(file.map(|file| (place.to_string(), file)))
-        };
-        self.act(&call, job, work, |(path, file), budget| {
+        let work = |room: &mut Room| room.read_at(path, &job.cancel);
+        self.act(&call, job, work, |(place, file), budget| {
             let wanted = from..=from.saturating_add(many - 1);
             let (text, shown) = numbered(&file.bytes, wanted);
             PlayReadAnswer {
-                path,
+                path: place.to_string(),
                 text,
                 first: shown.as_ref().map(|shown| *shown.start()),
                 last: shown.as_ref().map(|shown| *shown.end()),
@@ -313,19 +278,5 @@ pub(super) fn broken(seat: &mut MutexGuard<'_, Seat>, error: scaffold::Error, jo
                  last call that worked, and nothing outside of it"
             ))
         }
-    }
-}
-
-fn in_words(end: End, limit: Duration) -> String {
-    match end {
-        End::Exited(_) => "exited".to_owned(),
-        End::Signalled(signal) => format!("ended by signal {signal}"),
-        End::TimedOut => {
-            format!("killed after {} s, with all that it had started", limit.as_secs_f64())
-        }
-        End::OutOfMemory => "killed: it took too much memory".to_owned(),
-        End::OutOfDisk => "killed: it wrote more than the sandbox holds".to_owned(),
-        End::OutputLimit => "killed: it printed too much".to_owned(),
-        End::Cancelled => "cancelled".to_owned(),
     }
 }

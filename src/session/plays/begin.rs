@@ -1,10 +1,11 @@
 //! `play_begin`: a play is opened, and its task told.
 
 use super::seat::{Seat, Settings, room};
-use super::{COMMAND, DEFAULT_TURNS, LIFE, task};
+use super::{COMMAND, DEFAULT_TURNS, LIFE};
+use crate::agent::task::{Voice, of_solver};
 use crate::consistency::Minima;
 use crate::grading::Task;
-use crate::injector::Strategy;
+use crate::injector::{Strategy, of_injector};
 use crate::sandbox::Tier;
 use crate::session::open::Opened;
 use crate::session::record::{self, now};
@@ -89,13 +90,14 @@ impl Session {
         }
         let Cast { opened, role, settings, given, artifact } = self.cast(request, job)?;
         opened.record.store.expire_plays(now()).map_err(Error::harness)?;
-        let room = room(self, &opened, &settings, Changes::new(), Vec::new(), job)?;
+        let room = room(&opened, &settings, Changes::new(), Vec::new(), job)?;
         let text = match (&given, settings.strategy) {
-            (Some(given), _) => task::of_solver(&opened, room.root(), given),
+            (Some(given), _) => of_solver(&opened.harness, room.root(), &given.oracle, Voice::Play),
             (None, strategy) => {
                 let (strategy, target) = (strategy.unwrap_or(Strategy::Direct), settings.target()?);
                 let minima = Minima::default();
-                task::of_injector(&opened, room.root(), strategy, target.as_ref(), &minima)
+                let rules = (strategy, target.as_ref());
+                of_injector(&opened.harness, room.root(), rules, &minima, Voice::Play)
             }
         };
         let (begun, life) = (now(), request.life.unwrap_or(LIFE));

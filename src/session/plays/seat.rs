@@ -1,18 +1,18 @@
 //! A play in this process's hands: its row, its lock, and its sandbox while that is needed.
 
-use super::task::{self, history_files};
 use super::{PlayRef, Table};
+use crate::agent::task::{files, history_files};
+use crate::agent::{Scene, Stage, files_of, tree_of};
 use crate::artifact::Artifact;
 use crate::grading::Task;
-use crate::harness::Audience;
 use crate::injector::{Strategy, Target};
 use crate::runner::Overrides;
-use crate::scaffold::{self, Furnishing, Room};
+use crate::scaffold::Room;
 use crate::session::open::{Opened, create_private};
 use crate::session::record::{Record, now};
 use crate::session::{Error, Job, Repository, Session, inject, lock};
-use crate::store::{self, PlayFile, PlayState, Turn};
-use crate::tree::{Changes, File, RelPath};
+use crate::store::{self, PlayState, Turn};
+use crate::tree::Changes;
 use crate::workspace::{Unsaved, Workspace};
 use std::fs;
 use std::path::PathBuf;
@@ -141,11 +141,7 @@ impl Seat {
     /// What was changed in the tree that was shown, as it was kept last.
     pub(super) fn saved(&self) -> Result<Changes, Error> {
         let files = self.record.store.play_files(&self.row.id).map_err(Error::harness)?;
-        let entry = |PlayFile { path, executable, content }: PlayFile| {
-            let path = RelPath::parse(path.as_bytes()).map_err(Error::harness)?;
-            Ok((path, content.map(|bytes| File { bytes: bytes.into(), executable })))
-        };
-        files.into_iter().map(entry).collect()
+        tree_of(files).map_err(Error::harness)
     }
 
     /// The play's own base, whatever the repository looks like by now.
@@ -173,8 +169,7 @@ impl Seat {
     pub(super) fn enter(&mut self, session: &Session, job: &Job) -> Result<(), Error> {
         if self.room.is_none() {
             let opened = self.open(session, job)?;
-            let room =
-                room(session, &opened, &self.settings, self.saved()?, self.row.shell.clone(), job)?;
+            let room = room(&opened, &self.settings, self.saved()?, self.row.shell.clone(), job)?;
             self.room = Some(room);
         }
         Ok(())
@@ -193,7 +188,7 @@ impl Seat {
             }
         }
         let tree = tree.map(|set| set.changes).filter(|changes| changes.digest() != self.kept);
-        let rows = tree.as_ref().map(files);
+        let rows = tree.as_ref().map(files_of);
         self.record
             .store
             .record_turn(&self.row.id, turn, &self.row.shell, rows.as_deref())
@@ -211,7 +206,6 @@ impl Seat {
 
 /// The sandbox that a role is given, with this tree and shell.
 pub(super) fn room(
-    session: &Session,
     opened: &Opened,
     settings: &Settings,
     changes: Changes,
@@ -223,33 +217,16 @@ pub(super) fn room(
         Some(artifact) => Some(Task::of(harness.base(), &artifact).map_err(Error::harness)?),
         None => None,
     };
-    let tree = match &hidden {
-        Some(task) => {
-            let owner = session.sandbox()?.owner();
-            let shown = opened.workspace.show(harness.base(), &task.changes, owner);
-            shown.map_err(|error| job.failed(error))?
-        }
-        None => harness.base().clone(),
-    };
-    let mut files = task::files(opened, hidden.as_ref());
+    let mut files = files(harness, hidden.as_ref().map(|task| &*task.oracle));
     if settings.strategy == Some(Strategy::History) {
         let target = settings.target()?;
         let history = opened.history(Strategy::History, settings.seed, target.as_ref(), job)?;
         files.extend(history.iter().flat_map(|history| history_files(history)));
     }
-    let none = Changes::new();
-    let furnishing = Furnishing {
-        tree,
-        changes,
-        hidden: hidden.as_ref().map_or(&none, |task| &task.changes),
-        audience: if hidden.is_some() { Audience::Solver } else { Audience::Check },
-        files,
-        shell,
-    };
-    Room::open(harness, furnishing).map_err(|error| match error {
-        scaffold::Error::Harness(error) => job.failed(error),
-        error @ scaffold::Error::Spoilt(_) => Error::harness(error),
-    })
+    let stage = Stage { harness, workspace: &opened.workspace };
+    stage
+        .open(Scene { task: hidden.as_ref(), changes, files, shell })
+        .map_err(|error| job.failed(error))
 }
 
 impl Session {
@@ -285,15 +262,6 @@ impl Session {
     pub fn close_idle_plays(&self, idle: Duration) {
         Table::close_idle(&self.plays, idle);
     }
-}
-
-pub(super) fn files(tree: &Changes) -> Vec<PlayFile> {
-    let row = |(path, file): (&RelPath, Option<&File>)| PlayFile {
-        path: path.as_str().to_owned(),
-        executable: file.is_some_and(|file| file.executable),
-        content: file.map(|file| file.bytes.to_vec()),
-    };
-    tree.iter().map(row).collect()
 }
 
 fn refuse_over(row: &store::Play) -> Result<(), Error> {

@@ -1,13 +1,12 @@
 //! `play_submit`: what was played is judged, once, by the same judge and the same checks as anybody's.
 
 use super::seat::Seat;
-use super::sources::Sources;
 use super::{PlayRef, act};
+use crate::agent::{Sources, fix_of};
 use crate::artifact::{Artifact, Malformed};
 use crate::consistency::{self, Minima};
-use crate::diff::Patch;
 use crate::grading::{self, Task};
-use crate::injector::{self, Strategy};
+use crate::injector::{self, Given, Strategy};
 use crate::reward::{self, Scheme};
 use crate::sandbox::Tier;
 use crate::scaffold::shortened;
@@ -17,9 +16,8 @@ use crate::session::score::ratio;
 use crate::session::{AttemptLine, CheckAnswer, Error, Event, Job, Session};
 use crate::solver;
 use crate::store::{PlayEnd, Turn};
-use crate::tree::{Changes, Overlaid, RelPath};
+use crate::tree::{Changes, RelPath};
 use serde_json::{Value, json};
-use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
 /// Files that are no part of a submission and are named.
@@ -268,9 +266,7 @@ fn solved(
         (patch.clone().into_bytes(), Vec::new())
     } else {
         let task = Task::of(base, artifact).map_err(Error::harness)?;
-        let shown = Overlaid { base, changes: &task.changes };
-        let sources = Sources::of(&shown, now);
-        (Patch::between(&shown, &sources.changes).to_bytes(), sources.left_out)
+        fix_of(base, &task, now)
     };
     job.step("grading the patch");
     let grade =
@@ -282,6 +278,7 @@ fn solved(
         runs: 0,
         reason: grade.reason,
         flags: grade.flags,
+        bill: None,
     };
     let made = std::slice::from_ref(&attempt);
     opened.record.keep_attempts(&opened.harness, artifact, made, Some(player))?;
@@ -304,52 +301,19 @@ fn parts(
     request: &PlaySubmitRequest,
     job: &Job,
 ) -> Result<Result<(Artifact, Changes), Malformed>, Error> {
-    let harness = &opened.harness;
-    let (base, runner) = (harness.base(), harness.runner());
-    let after = Overlaid { base, changes: &sources.changes };
-    // Also those that are new: the checks say what is wrong with them.
-    let known = runner.test_files(base).into_iter().chain(runner.test_files(&after)).collect();
-    let (tests, bug) = sources.split(&known);
-    let chosen = match &request.test_files {
-        Some(given) => given.iter().map(|path| test_file(path)).collect::<Result<_, _>>()?,
-        None => affected(opened, &tests, &bug, job)?,
+    let files = request.test_files.as_ref();
+    let files = files.map(|given| given.iter().map(|path| test_file(path)).collect());
+    let given = Given {
+        test_script: request.test_script.clone(),
+        test_parser: request.test_parser.clone(),
+        test_files: files.transpose()?,
     };
-    let (listed, script) = injector::script_for(harness, &chosen, Minima::default().passing_tests)
-        .map_err(|error| job.failed(error))?;
-    let listed = match (&request.test_files, &request.test_script) {
-        // A script of the player's own runs what it says that it runs.
-        (Some(_), Some(_)) => chosen.into_iter().collect(),
-        _ => listed,
-    };
-    let names: Vec<&str> = listed.iter().map(RelPath::as_str).collect();
-    let own =
-        |text: &Option<String>, usual: Vec<u8>| text.clone().map_or(usual, String::into_bytes);
-    let files = BTreeMap::from([
-        ("bug_inject.diff".to_owned(), Patch::between(base, &bug).to_bytes()),
-        ("test_weaken.diff".to_owned(), Patch::between(base, &tests).to_bytes()),
-        ("test_script.sh".to_owned(), own(&request.test_script, script)),
-        ("test_parser.py".to_owned(), own(&request.test_parser, runner.parser())),
-        ("test_files.txt".to_owned(), (names.join("\n") + "\n").into_bytes()),
-    ]);
-    Ok(Artifact::from_files(&files).map(|artifact| (artifact, bug)))
+    injector::artifact_of(&opened.harness, sources, &given).map_err(|error| job.failed(error))
 }
 
 fn test_file(path: &str) -> Result<RelPath, Error> {
     RelPath::parse(path.as_bytes())
         .map_err(|refusal| Error::usage(format!("test_files: {path:?} is refused: {refusal}")))
-}
-
-/// The original's test files that were changed, and those whose tests may execute what was changed.
-fn affected(
-    opened: &Opened,
-    tests: &Changes,
-    bug: &Changes,
-    job: &Job,
-) -> Result<BTreeSet<RelPath>, Error> {
-    let baseline = opened.harness.baseline().map_err(|error| job.failed(error))?;
-    let reached = bug.paths().filter_map(|path| baseline.reach.get(path)).flatten();
-    let changed = tests.paths().filter(|path| crate::tree::Tree::has(opened.harness.base(), path));
-    Ok(reached.chain(changed).cloned().collect())
 }
 
 fn arguments(request: &PlaySubmitRequest) -> Value {

@@ -109,6 +109,7 @@ impl Session {
             runs: 0,
             reason: grade.reason,
             flags: grade.flags,
+            bill: None,
         };
         let made = std::slice::from_ref(&attempt);
         opened.record.keep_attempts(harness, &round.artifact, made, Some(PERSON))?;

@@ -1,19 +1,21 @@
 //! What a player changed that is worth a patch.
 
-use crate::tree::{Changes, RelPath, Tree};
+use crate::diff::Patch;
+use crate::grading::Task;
+use crate::tree::{Changes, Overlaid, RelPath, Tree};
 use crate::workspace::Products;
 use std::collections::BTreeSet;
 
 /// A tree without what work in it leaves behind, and the paths of that.
-pub(super) struct Sources {
+pub struct Sources {
     /// Over what was shown.
-    pub(super) changes: Changes,
-    pub(super) left_out: Vec<RelPath>,
+    pub changes: Changes,
+    pub left_out: Vec<RelPath>,
 }
 
 impl Sources {
     /// `shown`: what the player was given, which `now` changes. Only new files can be products.
-    pub(super) fn of(shown: &dyn Tree, now: &Changes) -> Self {
+    pub fn of(shown: &dyn Tree, now: &Changes) -> Self {
         let products = Products::of(shown);
         let mut sources = Self { changes: Changes::new(), left_out: Vec::new() };
         for (path, file) in now.iter() {
@@ -29,11 +31,19 @@ impl Sources {
     }
 
     /// The changes of test files, and all others.
-    pub(super) fn split(&self, tests: &BTreeSet<RelPath>) -> (Changes, Changes) {
+    pub fn split(&self, tests: &BTreeSet<RelPath>) -> (Changes, Changes) {
         let entries = self.changes.iter().map(|(path, file)| (path.clone(), file.cloned()));
         let (tests, code): (Vec<_>, Vec<_>) = entries.partition(|(path, _)| tests.contains(path));
         (tests.into_iter().collect(), code.into_iter().collect())
     }
+}
+
+/// A solver's patch against the tree that it was shown, and the paths that are no part of it. `now`: what it
+/// changed in that tree.
+pub fn fix_of(base: &dyn Tree, task: &Task, now: &Changes) -> (Vec<u8>, Vec<RelPath>) {
+    let shown = Overlaid { base, changes: &task.changes };
+    let sources = Sources::of(&shown, now);
+    (Patch::between(&shown, &sources.changes).to_bytes(), sources.left_out)
 }
 
 #[cfg(test)]
