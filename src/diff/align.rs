@@ -7,8 +7,11 @@ use std::fmt;
 
 /// Context lines that may be other ones, lack, or be too many.
 const FUZZ: usize = 2;
-/// Longest file that is searched with fuzz, lines.
+/// Longest file and hunk that are searched with fuzz, lines. A step back is a call within a call.
 const LONGEST: usize = 100_000;
+const LONGEST_HUNK: usize = 1000;
+/// Lines that are compared for one hunk: in a file of lines that are all alike, everything fits almost everywhere.
+const STEPS: u64 = 20_000_000;
 
 /// Lines of the file that others take the place of.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,6 +31,8 @@ pub enum Nowhere {
     Nearest { first: usize, line: usize, wanted: String, found: Option<String>, removed: bool },
     /// Nothing of it is in the file.
     Nothing,
+    /// Too much of it is alike to be looked through.
+    Alike,
 }
 
 impl fmt::Display for Nowhere {
@@ -50,6 +55,9 @@ impl fmt::Display for Nowhere {
                 }
                 f.write_str(": copy the lines of the file exactly, with their indentation")
             }
+            Self::Alike => f.write_str(
+                "is too long, and too many of its lines are alike: make smaller hunks around lines that occur once",
+            ),
             Self::Nothing => f.write_str(
                 "fits nowhere, and none of its lines is in the file: copy the lines of the file exactly",
             ),
@@ -65,14 +73,22 @@ pub(super) fn place(file: &[&[u8]], hunk: &Written) -> Result<Vec<Edit>, Nowhere
     if old == 0 {
         return insertion(file, hunk, &lines);
     }
+    let beside = beside(&lines);
+    let mut steps = STEPS;
     for (loose, fuzz) in [(false, 0), (true, 0), (true, 1), (true, FUZZ)] {
-        if fuzz > 0 && file.len() > LONGEST {
+        if fuzz > 0 && (file.len() > LONGEST || lines.len() > LONGEST_HUNK) {
             break;
         }
         let mut found: Vec<(usize, Vec<Edit>)> = Vec::new();
         for start in 0..=file.len() {
-            let mut walk = Walk { file, lines: &lines, loose, edits: Vec::new(), solid: 0 };
-            if walk.from(0, start, fuzz) && walk.solid > fuzz.min(1) {
+            let (lines, beside) = (&lines, &beside);
+            let mut walk = Walk { file, lines, beside, loose, edits: Vec::new(), solid: 0, steps };
+            let fits = walk.from(0, start, fuzz) && walk.solid > fuzz.min(1);
+            steps = walk.steps;
+            if steps == 0 {
+                return Err(Nowhere::Alike);
+            }
+            if fits {
                 let edits = walk.merged();
                 // The same change found from a start nearby is the same place.
                 if found.iter().all(|(_, other)| *other != edits) {
@@ -121,52 +137,102 @@ fn with_end(line: &Line, crlf: bool) -> Line {
     }
 }
 
+/// Of each line of a hunk, the nearest ones before it and behind it that the file has.
+fn beside(lines: &[Line]) -> Vec<(Option<usize>, Option<usize>)> {
+    let old = |at: &usize| !matches!(lines[*at], Line::Added(_));
+    let mut beside = vec![(None, None); lines.len()];
+    let mut last = None;
+    for (at, (before, _)) in beside.iter_mut().enumerate() {
+        *before = last;
+        last = Some(at).filter(old).or(last);
+    }
+    last = None;
+    for (at, (_, behind)) in beside.iter_mut().enumerate().rev() {
+        last = Some(at).filter(old).or(last);
+        *behind = last;
+    }
+    beside
+}
+
 struct Walk<'a> {
     file: &'a [&'a [u8]],
     lines: &'a [Line],
+    beside: &'a [(Option<usize>, Option<usize>)],
     /// White space at the end of context does not count.
     loose: bool,
     edits: Vec<Edit>,
     /// Lines that are not blank and that match.
     solid: usize,
+    /// Lines that may still be compared.
+    steps: u64,
 }
 
 impl Walk<'_> {
     /// Whether the lines from `at` fit the file from `place`, with so many differences of context.
-    fn from(&mut self, at: usize, place: usize, fuzz: usize) -> bool {
-        let Some(line) = self.lines.get(at) else { return true };
+    fn from(&mut self, mut at: usize, mut place: usize, fuzz: usize) -> bool {
         let (edits, solid) = (self.edits.len(), self.solid);
-        let fits = match line {
-            Line::Added(text) => {
-                self.firm(at, place) && {
-                    self.edits.push(Edit { at: place, removed: 0, added: vec![text.clone()] });
-                    self.from(at + 1, place, fuzz)
-                }
-            }
-            Line::Removed(text) => {
-                self.file.get(place).is_some_and(|have| same(have, text)) && {
-                    self.solid += usize::from(!text.trim_ascii().is_empty());
-                    self.edits.push(Edit { at: place, removed: 1, added: Vec::new() });
-                    self.from(at + 1, place + 1, fuzz)
-                }
-            }
-            Line::Context(text) => {
-                let matches = self.matches(place, text) && {
-                    self.solid += usize::from(!text.trim_ascii().is_empty());
-                    self.from(at + 1, place + 1, fuzz)
+        let lines = self.lines;
+        while let Some(line) = lines.get(at) {
+            self.steps = self.steps.saturating_sub(1);
+            let fits = self.steps > 0
+                && match line {
+                    Line::Added(text) => {
+                        let firm = self.firm(at, place);
+                        if firm {
+                            self.edits.push(Edit {
+                                at: place,
+                                removed: 0,
+                                added: vec![text.clone()],
+                            });
+                        }
+                        firm
+                    }
+                    Line::Removed(text) => {
+                        let there = self.file.get(place).is_some_and(|have| same(have, text));
+                        if there {
+                            self.count(text);
+                            self.edits.push(Edit { at: place, removed: 1, added: Vec::new() });
+                        }
+                        there
+                    }
+                    Line::Context(text) if fuzz == 0 => {
+                        let matches = self.matches(place, text);
+                        if matches {
+                            self.count(text);
+                        }
+                        matches
+                    }
+                    // From here on there is more than one way.
+                    Line::Context(text) => {
+                        let here = (self.edits.len(), self.solid);
+                        if self.matches(place, text) {
+                            self.count(text);
+                            if self.from(at + 1, place + 1, fuzz) {
+                                return true;
+                            }
+                            self.edits.truncate(here.0);
+                            self.solid = here.1;
+                        }
+                        if self.otherwise(at, place, fuzz - 1) {
+                            return true;
+                        }
+                        false
+                    }
                 };
-                if !matches {
-                    self.edits.truncate(edits);
-                    self.solid = solid;
-                }
-                matches || fuzz > 0 && self.otherwise(at, place, fuzz - 1)
+            if !fits {
+                self.edits.truncate(edits);
+                self.solid = solid;
+                return false;
             }
-        };
-        if !fits {
-            self.edits.truncate(edits);
-            self.solid = solid;
+            at += 1;
+            place += usize::from(!matches!(line, Line::Added(_)));
         }
-        fits
+        true
+    }
+
+    /// A line that matches tells something, unless it is blank.
+    fn count(&mut self, text: &[u8]) {
+        self.solid += usize::from(!text.trim_ascii().is_empty());
     }
 
     /// A line of context that is another one in the file, or not in it, or behind one that the hunk lacks.
@@ -192,9 +258,8 @@ impl Walk<'_> {
     /// Whether it is certain that a line is added at `place`: beside one that is removed, or between neighbours
     /// that are in the file as they are in the hunk.
     fn firm(&self, at: usize, place: usize) -> bool {
-        let old = |line: &&Line| !matches!(line, Line::Added(_));
-        let before = self.lines[..at].iter().rev().find(old);
-        let behind = self.lines[at..].iter().find(old);
+        let (before, behind) = self.beside[at];
+        let (before, behind) = (before.map(|at| &self.lines[at]), behind.map(|at| &self.lines[at]));
         let certain = |line: Option<&Line>, place: Option<usize>| match (line, place) {
             (Some(Line::Context(text)), Some(place)) => self.matches(place, text),
             (Some(Line::Context(_)), None) => false,
@@ -241,7 +306,9 @@ fn same(have: &[u8], text: &[u8]) -> bool {
 
 /// The start at which the most lines agree, and what differs there.
 fn nearest(file: &[&[u8]], lines: &[Line]) -> Nowhere {
-    let old: Vec<&Line> = lines.iter().filter(|line| !matches!(line, Line::Added(_))).collect();
+    let most = usize::try_from(STEPS).unwrap_or(usize::MAX) / file.len().max(1);
+    let old = lines.iter().filter(|line| !matches!(line, Line::Added(_)));
+    let old: Vec<&Line> = old.take(most.max(1)).collect();
     let alike = |have: &[u8], line: &Line| have.trim_ascii() == line.text().trim_ascii();
     let agree = |start: usize| {
         let pairs = old.iter().zip(&file[start..]);

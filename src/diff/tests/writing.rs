@@ -216,3 +216,24 @@ fn ends_of_lines_are_the_files() {
     let kept = "--- a/x\n+++ b/x\n@@ @@\n a\n-b\n\\ No newline at end of file\n+c\n\\ No newline at end of file\n";
     assert_eq!(written("a\nb", kept).as_deref(), Ok("a\nc"));
 }
+
+#[test]
+fn a_hunk_of_a_million_lines_is_placed_or_refused_in_a_moment() {
+    let removed = "-x\n".repeat(400_000);
+    let added = "+y\n".repeat(400_000);
+    let hunk = format!("--- a/x\n+++ b/x\n@@ @@\n z\n{removed}{added} end\n");
+    let before = format!("z\n{}end\n", "x\n".repeat(400_000));
+    let after = format!("z\n{}end\n", "y\n".repeat(400_000));
+    assert!(written(&before, &hunk) == Ok(after));
+    // Lines that are all alike, and one that is not there.
+    let before = "x\n".repeat(200_000);
+    let hunk = format!("--- a/x\n+++ b/x\n@@ @@\n{}-y\n", " x\n".repeat(100_000));
+    let refused = written(&before, &hunk).map(|_| ());
+    assert!(
+        matches!(&refused, Err(Unplaced::Nowhere { nowhere: Nowhere::Alike, .. })),
+        "{refused:?}"
+    );
+    let hunk = format!("--- a/x\n+++ b/x\n@@ @@\n{}-y\n", " x\n".repeat(900));
+    let refused = written(&before[..20_000], &hunk).map(|_| ());
+    assert!(matches!(&refused, Err(Unplaced::Nowhere { .. })), "{refused:?}");
+}
