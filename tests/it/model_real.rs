@@ -2,9 +2,11 @@
 //! one: what is held here is that it is reached, read and recorded, not what it says. Where the two packages cannot be
 //! had, the test says loudly that it did not run.
 
+use crate::agent::{bill, ledger, says, scripted, seat, solve};
 use crate::cases::Home;
 use crate::fetch::{did_not_run, smollm2};
 use serde_json::{Value, json};
+use ssr_mcp::agent::{Limits, Seat};
 use ssr_mcp::model::{
     BaseUrl, Chat, Client, Kind, Message, Provider, Recording, Request, Rollout, Sampling,
     Settings, Tool,
@@ -67,6 +69,7 @@ fn a_real_model_is_probed_asked_streamed_and_recorded() {
     probed(&server);
     asked(&server);
     proxied(&server);
+    attempted(&server);
 }
 
 /// The binary's own probe.
@@ -185,4 +188,39 @@ for stream in (False, True):
     // llama.cpp's streams leave out the id of the token that ends a reply.
     assert!(whole.starts_with(&streamed), "one seed, one reply");
     assert!(whole.len() - streamed.len() <= 1);
+}
+
+/// A bounded attempt at a bug: it ends with a grade, whatever that is, and all of it is kept.
+fn attempted(server: &Server) {
+    let base = BaseUrl::of(&server.url, false).unwrap();
+    let provider = Provider::new("llama_cpp", Kind::LlamaCpp, base);
+    let client = Client::new(provider, "smollm2", Settings::default(), 1).unwrap();
+    let bench = ledger();
+    let (store, recording) = {
+        let store = Arc::new(Store::open(&bench.workspace.state).unwrap());
+        (store.clone(), Arc::new(Recording::new(store, || 7)))
+    };
+    let seat = Seat {
+        chat: Arc::new(client.clone()),
+        sampling: Sampling { temperature: 1.0, top_p: None, max_tokens: 96, seed: None },
+        limits: Limits { turns: 3, ..Limits::default() },
+        recorder: Some(Arc::new(move |rollout| {
+            Arc::new(client.recorded(recording.clone(), rollout))
+        })),
+        ..scripted_seat()
+    };
+    let attempt = solve(&bench, &seat, 1).remove(0);
+    eprintln!("a real model's attempt: {attempt:#?}");
+    let bill = bill(&attempt);
+    assert!((1..=3).contains(&bill.turns) && bill.spent.completion_tokens > 0, "{bill:?}");
+    let sitting = store.sitting(&bill.sitting).unwrap().unwrap();
+    assert_eq!(sitting.reward, Some(attempt.reward));
+    assert!(sitting.ending.is_some() && sitting.prompt == bill.prompt);
+    let kept = store.rollout(&bill.sitting).unwrap().unwrap();
+    assert_eq!((kept.reward, &*kept.role), (Some(attempt.reward), "solver"));
+    assert_eq!(store.rollout_turns(&bill.sitting).unwrap().len(), bill.turns as usize);
+}
+
+fn scripted_seat() -> Seat {
+    seat(scripted(|_, _| Ok(says("")))).0
 }
