@@ -20,7 +20,7 @@ use std::sync::Arc;
 const SERVE: &str = "import sys, xllamacpp as x
 p = x.CommonParams()
 p.model.path = sys.argv[1]
-p.n_ctx, p.n_parallel, p.cpuparams.n_threads, p.port = 4096, 2, 2, 0
+p.n_ctx, p.n_parallel, p.cpuparams.n_threads, p.port = 4096, 2, 1, 0
 p.hostnames = ['127.0.0.1']
 server = x.Server(p)
 print(server.listening_address, flush=True)
@@ -106,7 +106,7 @@ fn asked(server: &Server) {
     let client = Client::new(provider, "smollm2", Settings::default(), 1).unwrap();
     let rollout = Rollout { id: "r".to_owned(), ..Rollout::default() };
     let client = client.recorded(recording, rollout);
-    let sampling = Sampling { temperature: 1.0, top_p: None, max_tokens: 40, seed: Some(1) };
+    let sampling = Sampling { temperature: 1.0, top_p: None, max_tokens: 16, seed: Some(1) };
     let mut messages = vec![Message::user("What is 2 + 3?")];
     for tools in [vec![], vec![tool()]] {
         let request = Request { messages: &messages, tools: &tools, sampling };
@@ -155,7 +155,7 @@ fn proxied(server: &Server) {
     let told: Value = serde_json::from_str(&line).unwrap();
     let script = "import json, sys, urllib.request
 for stream in (False, True):
-    body = {'messages': [{'role': 'user', 'content': 'Say hello.'}], 'max_tokens': 24, 'temperature': 1,
+    body = {'messages': [{'role': 'user', 'content': 'Say hello.'}], 'max_tokens': 16, 'temperature': 1,
             'seed': 3, 'stream': stream}
     request = urllib.request.Request(sys.argv[1] + '/chat/completions', json.dumps(body).encode(),
         {'content-type': 'application/json', 'x-session-id': 'streamed' if stream else 'whole'})
