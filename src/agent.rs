@@ -212,7 +212,8 @@ pub fn rewarded(
     let store = harness.store();
     // At a limit it was not the player who ended it.
     let truncated = ["turns", "context"].contains(&&*bill.ending);
-    for id in bill.earlier.iter().chain([&bill.sitting]) {
+    let sittings = bill.earlier.iter().chain([&bill.sitting]).filter(|id| !id.is_empty());
+    for id in sittings {
         store.reward_sitting(id, reward)?;
         store.end_rollout(id, Some(reward), &parts.to_string(), truncated)?;
     }

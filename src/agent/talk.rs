@@ -204,6 +204,9 @@ impl Talk<'_> {
             }
         };
         self.diary.end(&ending)?;
+        let Who { role, phase, attempt, .. } = self.sitting.who;
+        let turns = count(&self.lines, Kind::Reply);
+        tracing::info!(role = role.name(), phase, attempt, turns, %ending, "a sitting is over");
         let submitted = self.submitted.filter(|_| ending.keeps());
         let account = bill(self.seat, &self.lines, &ending, &self.diary.id, &self.hash);
         Ok(Played { ending, submitted, account })

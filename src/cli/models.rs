@@ -2,6 +2,7 @@
 
 use crate::agent::Budget;
 use crate::injector::Style;
+use crate::sandbox::Cancel;
 use crate::session::{DEFAULT_CONCURRENCY, EMBEDDED, Error, Roles, Session};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use std::path::Path;
@@ -40,8 +41,14 @@ pub(super) struct Models {
 }
 
 impl Models {
-    pub(super) fn roles(&self, session: &Session, repo: &Path) -> Result<Roles, Error> {
-        let (injector, solver) = session.players(repo, &self.injector, &self.solver)?;
+    pub(super) fn roles(
+        &self,
+        session: &Session,
+        repo: &Path,
+        cancel: &Cancel,
+    ) -> Result<Roles, Error> {
+        let names = (&*self.injector, &*self.solver);
+        let (injector, solver) = session.players(repo, names, cancel)?;
         Ok(Roles {
             injector,
             solver,

@@ -78,7 +78,7 @@ pub(super) fn run(command: &Play, context: &mut Context<'_>) -> Ended {
         Some(file) => Some(CsvLog::open(&context.session.config().cwd.join(file))?),
         None => None,
     };
-    let roles = command.models.roles(context.session, &command.repo)?;
+    let roles = command.models.roles(context.session, &command.repo, &context.job.cancel)?;
     let mut game = context.session.play(request(command, roles), &context.job)?;
     context.progress.clear();
     if let Some(note) = game.note() {

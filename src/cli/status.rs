@@ -48,6 +48,7 @@ fn show(answer: &StatusAnswer) -> String {
         let (state, played) = (&run.state, run.played);
         let text = format!("{state}, {played}{planned} rounds, seed {}", run.seed);
         rows.push(row(&format!("run {}", run.run), text));
+        rows.extend(run.waits.iter().map(|waits| row("  waits for you", waits.clone())));
     }
     for round in &answer.last_rounds {
         let id = round.artifact.as_deref().map_or("-", table::short);

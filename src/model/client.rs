@@ -4,8 +4,8 @@ use super::breaker::Breaker;
 use super::classify::{self, Asked};
 use super::http::{Body, Http, Received};
 use super::{
-    Chat, DEFAULT_CONTEXT, Error, Provider, Recording, Reply, Request, Rollout, listing, retry,
-    wire,
+    Chat, DEFAULT_CONTEXT, Error, Provider, Recording, Reply, Request, Rollout, listing, probe,
+    retry, wire,
 };
 use crate::dice::Dice;
 use crate::sandbox::Cancel;
@@ -112,6 +112,23 @@ impl Client {
         self.endpoint.provider.base.below("chat/completions").into()
     }
 
+    /// Finds out now what is not said of the model, so that nobody waits for it later: whether it calls tools, and how
+    /// long a conversation may be. An error where the model cannot be reached at all.
+    pub fn prepare(&self, cancel: &Cancel) -> Result<(), Error> {
+        if self.settings.native_tools.is_none() && self.found.native_tools.get().is_none() {
+            let calls = probe::calls_tools(self, cancel)?;
+            self.found.native_tools.get_or_init(|| calls);
+        }
+        if self.settings.context.is_none() && self.found.context.get().is_none() {
+            let context = self.endpoint.context_of(&self.model, cancel);
+            if cancel.is_cancelled() {
+                return Err(Error::Cancelled);
+            }
+            self.found.context.get_or_init(|| context.unwrap_or(DEFAULT_CONTEXT));
+        }
+        Ok(())
+    }
+
     pub(super) fn endpoint(&self) -> &Endpoint {
         &self.endpoint
     }
@@ -164,7 +181,12 @@ impl Chat for Client {
     /// Found out by a small request where it is not said; text where that fails.
     fn native_tools(&self) -> bool {
         self.settings.native_tools.unwrap_or_else(|| {
-            *self.found.native_tools.get_or_init(|| super::probe::calls_tools(self, &Cancel::new()))
+            *self.found.native_tools.get_or_init(|| {
+                probe::calls_tools(self, &Cancel::new()).unwrap_or_else(|error| {
+                    tracing::debug!("tools are used as text: {error}");
+                    false
+                })
+            })
         })
     }
 

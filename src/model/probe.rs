@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use std::time::Duration;
 
 /// Most tokens of a reply that has to be whole. Models that think first need some.
-const TOKENS: u32 = 256;
+const TOKENS: u32 = 128;
 /// Of one whose beginning tells enough.
 const FEW: u32 = 24;
 const TOOL: &str = "note";
@@ -60,14 +60,18 @@ pub fn probe(client: &Client, brief: bool, cancel: &Cancel) -> Result<Probed, Er
     })
 }
 
-/// Whether the model calls a tool when it is told to.
-pub(super) fn calls_tools(client: &Client, cancel: &Cancel) -> bool {
+/// Whether the model calls a tool when it is told to. A server that refuses the question does not; an error is one
+/// that any question would meet.
+pub(super) fn calls_tools(client: &Client, cancel: &Cancel) -> Result<bool, Error> {
     match tools(client, cancel) {
-        Ok(finding) => matches!(finding, Finding::Works(_)),
-        Err(error) => {
-            tracing::debug!("tools are used as text: {error}");
-            false
-        }
+        Ok(finding) => Ok(matches!(finding, Finding::Works(_))),
+        Err(
+            Error::Rejected { .. }
+            | Error::ErrorObject { .. }
+            | Error::NoChoices { .. }
+            | Error::Server { .. },
+        ) => Ok(false),
+        Err(error) => Err(error),
     }
 }
 

@@ -94,12 +94,14 @@ impl Session {
 /// The providers that these settings name.
 pub(super) fn states(models: &Models) -> Vec<ProviderState> {
     let state = |name: String| match models.provider(&name) {
-        Ok(provider) => ProviderState {
-            name,
-            url: Some(model::explained(&provider.base)),
-            key: provider.key.as_ref().map(|key| key.shape().to_string()),
-            problem: None,
-        },
+        Ok(provider) => {
+            if provider.key.is_some() {
+                model::keep_from_dumps();
+            }
+            let key = provider.key.as_ref().map(|key| key.shape().to_string());
+            let url = Some(model::explained(&provider.base));
+            ProviderState { name, url, key, problem: None }
+        }
         Err(problem) => {
             ProviderState { name, url: None, key: None, problem: Some(problem.to_string()) }
         }

@@ -7,6 +7,7 @@ use crate::agent::{Bounds, Budget, Gate, Limits, Meter, Price, Recorder, Role, S
 use crate::config::{self, ModelFlags, ModelSettings};
 use crate::injector::Style;
 use crate::model::{Chat, Client, Recording, Rollout, Sampling};
+use crate::sandbox::Cancel;
 use crate::store::{SpentRow, Store};
 use std::path::Path;
 use std::sync::Arc;
@@ -193,13 +194,13 @@ impl Player {
 
 impl Session {
     /// The models of both roles as their settings say, `injector` and `solver` by these names: MODEL or
-    /// MODEL@PROVIDER; the one that is configured, or the embedded player, where they are called so. `repo`: whose settings count. Nothing is
-    /// asked of a model yet.
+    /// MODEL@PROVIDER; the one that is configured, or the embedded player, where they are called so. `repo`: whose
+    /// settings count. What is not said of a model is found out now.
     pub fn players(
         &self,
         repo: &Path,
-        injector: &str,
-        solver: &str,
+        (injector, solver): (&str, &str),
+        cancel: &Cancel,
     ) -> Result<(Option<Player>, Option<Player>), Error> {
         let named = [(config::Player::Injector, injector), (config::Player::Solver, solver)];
         let named = named.map(|(role, name)| (name != EMBEDDED).then(|| (role, name.to_owned())));
@@ -216,6 +217,13 @@ impl Session {
         let player = |role: Option<(config::Player, String)>| {
             let Some((role, _)) = role else { return Ok(None) };
             let RolePlayer { client, settings } = self.role_player(&models, role)?;
+            client.prepare(cancel).map_err(|error| {
+                if error.needs_person() {
+                    Error::NeedsPerson(error.to_string())
+                } else {
+                    error.into()
+                }
+            })?;
             Ok::<_, Error>(Some(Player::of(&client, &settings, &recording)))
         };
         let [injector, solver] = named;

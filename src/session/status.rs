@@ -110,6 +110,8 @@ pub struct RunLine {
     pub base: String,
     /// What the command asked for, as JSON.
     pub settings: String,
+    /// What a person has to put right before it can go on; null where it waits for nobody.
+    pub waits: Option<String>,
 }
 
 impl From<store::Run> for RunLine {
@@ -123,6 +125,7 @@ impl From<store::Run> for RunLine {
             begun: run.begun,
             base: run.base,
             settings: run.settings,
+            waits: run.waits,
             run: run.id,
         }
     }

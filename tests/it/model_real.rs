@@ -2,9 +2,11 @@
 //! one: what is held here is that it is reached, read and recorded, not what it says. Where the two packages cannot be
 //! had, the test says loudly that it did not run.
 
+use crate::agent::{bill, ledger, says, scripted, seat, solve};
 use crate::cases::Home;
 use crate::fetch::{did_not_run, smollm2};
 use serde_json::{Value, json};
+use ssr_mcp::agent::{Limits, Seat};
 use ssr_mcp::model::{
     BaseUrl, Chat, Client, Kind, Message, Provider, Recording, Request, Rollout, Sampling,
     Settings, Tool,
@@ -18,7 +20,7 @@ use std::sync::Arc;
 const SERVE: &str = "import sys, xllamacpp as x
 p = x.CommonParams()
 p.model.path = sys.argv[1]
-p.n_ctx, p.n_parallel, p.cpuparams.n_threads, p.port = 4096, 2, 2, 0
+p.n_ctx, p.n_parallel, p.cpuparams.n_threads, p.port = 4096, 2, 1, 0
 p.hostnames = ['127.0.0.1']
 server = x.Server(p)
 print(server.listening_address, flush=True)
@@ -103,7 +105,7 @@ fn asked(server: &Server) {
     let client = Client::new(provider, "smollm2", Settings::default(), 1).unwrap();
     let rollout = Rollout { id: "r".to_owned(), ..Rollout::default() };
     let client = client.recorded(recording, rollout);
-    let sampling = Sampling { temperature: 1.0, top_p: None, max_tokens: 40, seed: Some(1) };
+    let sampling = Sampling { temperature: 1.0, top_p: None, max_tokens: 16, seed: Some(1) };
     let mut messages = vec![Message::user("What is 2 + 3?")];
     for tools in [vec![], vec![tool()]] {
         let request = Request { messages: &messages, tools: &tools, sampling };
@@ -152,7 +154,7 @@ fn proxied(server: &Server) {
     let told: Value = serde_json::from_str(&line).unwrap();
     let script = "import json, sys, urllib.request
 for stream in (False, True):
-    body = {'messages': [{'role': 'user', 'content': 'Say hello.'}], 'max_tokens': 24, 'temperature': 1,
+    body = {'messages': [{'role': 'user', 'content': 'Say hello.'}], 'max_tokens': 16, 'temperature': 1,
             'seed': 3, 'stream': stream}
     request = urllib.request.Request(sys.argv[1] + '/chat/completions', json.dumps(body).encode(),
         {'content-type': 'application/json', 'x-session-id': 'streamed' if stream else 'whole'})
@@ -185,4 +187,42 @@ for stream in (False, True):
     // llama.cpp's streams leave out the id of the token that ends a reply.
     assert!(whole.starts_with(&streamed), "one seed, one reply");
     assert!(whole.len() - streamed.len() <= 1);
+}
+
+/// It ends with a grade, whatever that is, and all of it is kept.
+#[test]
+fn a_real_model_makes_a_bounded_attempt_at_a_bug() {
+    let Some(server) = Server::start() else { return did_not_run("SmolLM2 on llama.cpp") };
+    let known = Settings { native_tools: Some(false), context: Some(2048) };
+    let base = BaseUrl::of(&server.url, false).unwrap();
+    let provider = Provider::new("llama_cpp", Kind::LlamaCpp, base);
+    let client = Client::new(provider, "smollm2", known, 1).unwrap();
+    let bench = ledger();
+    let (store, recording) = {
+        let store = Arc::new(Store::open(&bench.workspace.state).unwrap());
+        (store.clone(), Arc::new(Recording::new(store, || 7)))
+    };
+    let seat = Seat {
+        chat: Arc::new(client.clone()),
+        sampling: Sampling { temperature: 1.0, top_p: None, max_tokens: 48, seed: None },
+        limits: Limits { turns: 2, ..Limits::default() },
+        recorder: Some(Arc::new(move |rollout| {
+            Arc::new(client.recorded(recording.clone(), rollout))
+        })),
+        ..scripted_seat()
+    };
+    let attempt = solve(&bench, &seat, 1).remove(0);
+    eprintln!("a real model's attempt: {attempt:#?}");
+    let bill = bill(&attempt);
+    assert!((1..=2).contains(&bill.turns) && bill.spent.completion_tokens > 0, "{bill:?}");
+    let sitting = store.sitting(&bill.sitting).unwrap().unwrap();
+    assert_eq!(sitting.reward, Some(attempt.reward));
+    assert!(sitting.ending.is_some() && sitting.prompt == bill.prompt);
+    let kept = store.rollout(&bill.sitting).unwrap().unwrap();
+    assert_eq!((kept.reward, &*kept.role), (Some(attempt.reward), "solver"));
+    assert_eq!(store.rollout_turns(&bill.sitting).unwrap().len(), bill.turns as usize);
+}
+
+fn scripted_seat() -> Seat {
+    seat(scripted(|_, _| Ok(says("")))).0
 }

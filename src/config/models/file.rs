@@ -52,7 +52,7 @@ pub(super) struct ProviderTable {
     pub(super) api_key_env: Option<String>,
     /// A file that holds its key and that nobody else may read (chmod 600).
     pub(super) api_key_file: Option<String>,
-    /// Its key is in the system's keyring, under service ssr-mcp and the provider's name.
+    /// Its key is in the kernel's keyring: keyctl padd user ssr-mcp:NAME @u.
     pub(super) keyring: Option<bool>,
     /// Reach it directly, whatever `HTTP_PROXY` and `HTTPS_PROXY` say.
     pub(super) no_proxy: Option<bool>,

@@ -1,11 +1,14 @@
-//! Keys: from a variable, a file that only its owner reads, or the system's keyring.
+//! Keys: from a variable, a file that only its owner reads, or the kernel's keyring.
 
 use super::{Environment, Problem};
 use crate::model::{Key, Provider};
+use linux_keyutils::{KeyRing, KeyRingIdentifier};
 use std::io::Read as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
+/// Names of keys in the keyring are this, a colon, and the provider's name.
+pub(super) const SERVICE: &str = "ssr-mcp";
 /// Longest file that is read for a key or certificates.
 const LONGEST: u64 = 1 << 20;
 
@@ -66,6 +69,11 @@ fn home(environment: &Environment, path: &Path) -> PathBuf {
     }
 }
 
-fn of_keyring(_provider: &str) -> Result<String, String> {
-    Err("this build has no keyring".to_owned())
+/// The kernel's keyrings: what the session holds, then what the user holds. What runs in the sandbox cannot ask them.
+fn of_keyring(provider: &str) -> Result<String, String> {
+    let name = format!("{SERVICE}:{provider}");
+    let search = |ring| KeyRing::from_special_id(ring, false)?.search(&name)?.read_to_vec();
+    let found = search(KeyRingIdentifier::Session).or_else(|_| search(KeyRingIdentifier::User));
+    let bytes = found.map_err(|error| format!("asked for {name}: {error}"))?;
+    String::from_utf8(bytes).map_err(|_| format!("{name} is no text"))
 }

@@ -45,7 +45,8 @@ pub enum Problem {
     #[error("the file {} cannot be read ({reason}); give one that can", path.display())]
     KeyFile { path: PathBuf, reason: String },
     #[error(
-        "the keyring has no key for {provider} ({reason}); put one there, or name a variable or a file"
+        "the kernel's keyring gives no key for {provider} ({reason}); put one there with `keyctl padd user \
+         ssr-mcp:{provider} @u`, or name a variable or a file"
     )]
     Keyring { provider: String, reason: String },
     #[error(transparent)]

@@ -289,6 +289,30 @@ fn a_key_s_file_is_read_by_its_owner_alone_and_the_variable_wins() {
 }
 
 #[test]
+fn a_key_may_be_in_the_kernel_s_keyring() {
+    use linux_keyutils::{KeyRing, KeyRingIdentifier};
+    let place = Place::new();
+    let name = format!("ringed{}", std::process::id());
+    place.user(&format!(
+        "[providers.{name}]\nbase_url = \"https://mine.example\"\nkeyring = true\n"
+    ));
+    let provider = || place.models(&[]).unwrap().provider(&name);
+    let told = provider().unwrap_err().to_string();
+    assert!(told.contains(&format!("keyctl padd user ssr-mcp:{name} @u")), "{told}");
+    let ring = KeyRing::from_special_id(KeyRingIdentifier::User, true);
+    let added = ring.and_then(|ring| ring.add_key(&format!("ssr-mcp:{name}"), KEY));
+    let added = match added {
+        Ok(added) => added,
+        Err(error) => {
+            return eprintln!("NOT RUN: the kernel's keyring cannot be used here ({error})");
+        }
+    };
+    let key = provider().map(|provider| provider.key.unwrap());
+    added.invalidate().unwrap();
+    assert_eq!(key.unwrap().shape().source, "the keyring");
+}
+
+#[test]
 fn a_key_in_a_file_of_settings_is_refused_and_not_told() {
     let place = Place::new();
     place.user(&format!("[providers.taotoken]\napi_key = \"{KEY}\"\n"));

@@ -68,9 +68,9 @@ fn a_mangled_patch_is_refused_or_means_one_thing() {
 #[test]
 fn a_mangled_patch_by_hand_removes_nothing_that_it_does_not_name() {
     let source = "def f(a):\n    if a:\n        return a\n    return 0\n\n\ndef g(a):\n    if a:\n        return a\n    return 1\n";
-    let path = RelPath::parse(b"a.py").unwrap();
+    let name = RelPath::parse(b"a.py").unwrap();
     let tree: Changes =
-        [(path, Some(File::plain(source.as_bytes().to_vec())))].into_iter().collect();
+        [(name, Some(File::plain(source.as_bytes().to_vec())))].into_iter().collect();
     let good: [&[u8]; 4] = [
         b"```diff\n--- a/a.py\n+++ b/a.py\n@@ @@\n def g(a):\n     if a:\n-        return a\n+        return -a\n     return 1\n```\n",
         b"--- a.py\n+++ a.py\n@@ -1,9 +1,2 @@\n def f(a):\n-    if a:\n-        return a\n     return 0\n\n\n def g(a):\n+    a += 1\n     if a:\n",

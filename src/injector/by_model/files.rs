@@ -16,6 +16,12 @@ const SOURCE: usize = 60_000;
 
 pub(super) fn play(led: &Led<'_>) -> Result<(Found, Bill), Error> {
     let shown = shown(led)?;
+    if shown.is_empty() {
+        let reason = "no code file that the tests execute fits into its context beside the task; take a larger one, \
+                      or another --style";
+        let bill = Bill { model: led.by.seat.chat.model().to_owned(), ..Bill::default() };
+        return Ok((Err(reason.to_owned()), bill));
+    }
     let minima = led.minima();
     let task = |_: &Path| {
         prompt::FILES.filled(&[

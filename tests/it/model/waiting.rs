@@ -94,6 +94,34 @@ fn refusals_do_not_make_a_server_rest() {
 }
 
 #[test]
+fn what_is_not_said_of_a_model_is_found_out_before_and_once() {
+    let server = Endpoint::new(|seen| match seen.path.as_str() {
+        "/v1/models" => said(200, json!({ "data": [{ "id": "small", "context_length": 77 }] })),
+        _ => {
+            let call = json!({ "name": "note", "arguments": "{\"text\":\"hello\"}" });
+            let message =
+                json!({ "content": null, "tool_calls": [{ "id": "a", "function": call }] });
+            said(200, json!({ "choices": [{ "message": message, "finish_reason": "tool_calls" }] }))
+        }
+    });
+    let client = Client::new(provider(&server.url()), "small", Settings::default(), 1).unwrap();
+    client.prepare(&Cancel::new()).unwrap();
+    assert_eq!(server.seen().len(), 2);
+    assert!(client.native_tools());
+    assert_eq!(client.context(), 77);
+    client.prepare(&Cancel::new()).unwrap();
+    assert_eq!(server.seen().len(), 2);
+    // One that refuses tools is talked to in text; one that refuses the key is not talked to.
+    let refusing = |status| {
+        let server = Endpoint::saying([said(status, json!({ "error": "no" }))]);
+        let client = Client::new(provider(&server.url()), "small", Settings::default(), 1).unwrap();
+        (client.prepare(&Cancel::new()).map_err(|error| error.kind()), client.native_tools())
+    };
+    assert_eq!(refusing(400), (Ok(()), false));
+    assert_eq!(refusing(401), (Err("no_key"), false));
+}
+
+#[test]
 fn a_client_may_be_dropped_where_another_runtime_runs() {
     let server = Endpoint::saying([said(200, completion("hi"))]);
     let client = client(provider(&server.url()));
