@@ -20,6 +20,7 @@ mod choice;
 mod code;
 mod direct;
 mod draft;
+mod features;
 mod hide;
 mod history;
 mod inverse;
@@ -36,6 +37,7 @@ mod words;
 #[cfg(test)]
 mod tests;
 
+pub use features::start_weights;
 pub use single::{Editable, Singles};
 
 use crate::artifact::Artifact;

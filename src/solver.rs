@@ -10,6 +10,7 @@
 
 mod donors;
 mod evidence;
+mod features;
 mod hints;
 mod place;
 mod proposal;
@@ -25,6 +26,9 @@ mod words;
 #[cfg(test)]
 mod tests;
 
+pub use features::start_weights;
+pub use ranking::Player;
+
 use crate::artifact::Artifact;
 use crate::diff::Patch;
 use crate::grading::{self, Grade, Reason, Task};
@@ -33,8 +37,8 @@ use crate::reward;
 use crate::syntax::Languages;
 use crate::tree::{Changes, Overlaid, RelPath};
 use crate::verdict::{Outcome, TestId};
-use ranking::{Proposals, Ranked, Taste};
-use search::{Answer, Confirmed, Limits, Stages};
+use ranking::{Learned, Proposals, Ranked, Taste};
+use search::{Answer, Confirmed, Limits, Outcome as Ended, Space, Stages};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -84,6 +88,17 @@ pub fn solve(
     artifact: &Artifact,
     request: &Request,
 ) -> Result<Vec<Attempt>, Error> {
+    solve_as(harness, languages, artifact, request, None)
+}
+
+/// The same, with candidates in the order of a player; `None`: in the fixed order.
+pub fn solve_as(
+    harness: &Harness,
+    languages: &Languages,
+    artifact: &Artifact,
+    request: &Request,
+    player: Option<Player<'_>>,
+) -> Result<Vec<Attempt>, Error> {
     let unsolved = |reason: Reason| Attempt {
         solved: false,
         reward: reward::solver(false),
@@ -105,7 +120,7 @@ pub fn solve(
         Err(reason) => return Ok(vec![unsolved(reason); request.attempts]),
     };
     let judge = |patch: &[u8]| grading::grade(harness, artifact, patch);
-    bench.attempts(request, &judge)
+    bench.attempts(request, player, &judge)
 }
 
 /// The judge: a patch to a grade.
@@ -195,7 +210,12 @@ impl<'a> Bench<'a> {
         }))
     }
 
-    fn attempts(&self, request: &Request, judge: Judge<'_>) -> Result<Vec<Attempt>, Error> {
+    fn attempts(
+        &self,
+        request: &Request,
+        player: Option<Player<'_>>,
+        judge: Judge<'_>,
+    ) -> Result<Vec<Attempt>, Error> {
         let next = AtomicUsize::new(0);
         let done = Mutex::new(BTreeMap::new());
         // Where the failing tests stop on the task itself. No candidate: it does not count.
@@ -211,7 +231,7 @@ impl<'a> Bench<'a> {
                         if number >= request.attempts {
                             break;
                         }
-                        let attempt = self.attempt(number, request, &start.stages, judge);
+                        let attempt = self.attempt(number, request, player, &start.stages, judge);
                         lock(&done).insert(number, attempt);
                     }
                 });
@@ -231,24 +251,21 @@ impl<'a> Bench<'a> {
         &self,
         number: usize,
         request: &Request,
+        player: Option<Player<'_>>,
         start: &Stages,
         judge: Judge<'_>,
     ) -> Result<Attempt, Error> {
-        let space = Ranked { proposals: &self.proposals, taste: Taste::of(request.seed, number) };
-        let together = self.harness.switch().is_some();
-        let batch = if together { BATCH_TOGETHER } else { BATCH };
-        let limits = Limits { runs: self.runs(request), batch };
-        let outcome = search::search(
-            &space,
-            (&self.failing, start),
-            limits,
-            &mut |candidates| self.screen(candidates),
-            &mut |candidate| {
-                let grade = self.grade(candidate, judge)?;
-                Ok(if grade.solved { Confirmed::Solved(grade) } else { Confirmed::Refused(grade) })
-            },
-            &|| self.harness.cancel().is_cancelled(),
-        )?;
+        let (proposals, seed) = (&self.proposals, request.seed);
+        let outcome = match player {
+            Some(player) => {
+                let space = Learned { proposals, player, seed, attempt: number };
+                self.search(&space, request, start, judge)?
+            }
+            None => {
+                let space = Ranked { proposals, taste: Taste::of(seed, number) };
+                self.search(&space, request, start, judge)?
+            }
+        };
         let cancelled = self.harness.cancel().is_cancelled();
         let grade = match (outcome.judged, &outcome.candidate) {
             (Some(grade), _) => grade,
@@ -272,6 +289,29 @@ impl<'a> Bench<'a> {
             reason: grade.reason,
             flags: grade.flags,
         })
+    }
+
+    fn search(
+        &self,
+        space: &dyn Space<Candidate = Changes>,
+        request: &Request,
+        start: &Stages,
+        judge: Judge<'_>,
+    ) -> Result<Ended<Changes, Grade>, Error> {
+        let together = self.harness.switch().is_some();
+        let batch = if together { BATCH_TOGETHER } else { BATCH };
+        let limits = Limits { runs: self.runs(request), batch };
+        search::search(
+            space,
+            (&self.failing, start),
+            limits,
+            &mut |candidates| self.screen(candidates),
+            &mut |candidate| {
+                let grade = self.grade(candidate, judge)?;
+                Ok(if grade.solved { Confirmed::Solved(grade) } else { Confirmed::Refused(grade) })
+            },
+            &|| self.harness.cancel().is_cancelled(),
+        )
     }
 
     /// Against the tree that a solver sees: bug and weakening.

@@ -81,15 +81,15 @@ impl<'a> Scene<'a> {
         out.flag(&["kind=", kind]);
         out.flag(&["edits=", DIGITS[edits.len().min(4)]]);
         let Some(first) = edits.first() else { return Names::default() };
+        let tokens: Vec<_> = edits.iter().map(|it| widened(self.parsed.source(), it)).collect();
         let statement = self.statement(&first.range);
         self.place(kind, first, statement, out);
         self.surroundings(first, statement, out);
-        self.change(kind, first, out);
-        let names = self.names(edits);
+        change(kind, &tokens[0], out);
+        let names = names(&tokens);
         self.variables(kind, first, &names, out);
-        let (old, new) = edits.iter().fold((0, 0), |(old, new), edit| {
-            (old + words(self.parsed.text(&edit.range)), new + words(&edit.replacement))
-        });
+        let sizes = tokens.iter().map(|(old, new)| (words(old), words(new)));
+        let (old, new) = sizes.fold((0, 0), |sum, it| (sum.0 + it.0, sum.1 + it.1));
         let grown = match (old, new) {
             (old, new) if new > old + 6 => "much",
             (old, new) if new > old => "some",
@@ -180,30 +180,6 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// Which token becomes which.
-    fn change(&self, kind: &str, edit: &Edit, out: &mut OptionsBuilder) {
-        let (old, new) = widened(self.parsed.source(), edit);
-        let (old, new) = (token(&old), token(&new));
-        out.flag(&["old=", &old]);
-        out.flag(&["new=", &new]);
-        out.flag(&["change=", &old, ">", &new]);
-        out.flag(&["kind*new=", kind, "*", &new]);
-    }
-
-    fn names(&self, edits: &[Edit]) -> Names {
-        let (mut before, mut after) = (BTreeSet::new(), BTreeSet::new());
-        for edit in edits {
-            let (old, new) = widened(self.parsed.source(), edit);
-            before.extend(identifiers(&old).map(|(_, word)| word.to_owned()));
-            after.extend(identifiers(&new).map(|(_, word)| word.to_owned()));
-        }
-        let keyword = |name: &&String| !KEYWORDS.contains(&name.as_str());
-        Names {
-            added: after.difference(&before).filter(keyword).cloned().collect(),
-            removed: before.difference(&after).filter(keyword).cloned().collect(),
-        }
-    }
-
     /// What becomes of the function's own variables.
     fn variables(&self, kind: &str, edit: &Edit, names: &Names, out: &mut OptionsBuilder) {
         let Some(function) = self.parsed.function_at(edit.range.start) else { return };
@@ -239,6 +215,28 @@ impl<'a> Scene<'a> {
         let last = all.partition_point(|it| it.range.start <= range.start).checked_sub(1);
         climb(last, range, &|at| (&all[at].range, all[at].parent)).map(|at| &all[at])
     }
+}
+
+/// Which token becomes which.
+fn change(kind: &str, (old, new): &(Vec<u8>, Vec<u8>), out: &mut OptionsBuilder) {
+    let (old, new) = (token(old), token(new));
+    out.flag(&["old=", &old]);
+    out.flag(&["new=", &new]);
+    out.flag(&["change=", &old, ">", &new]);
+    out.flag(&["kind*new=", kind, "*", &new]);
+}
+
+fn names(tokens: &[(Vec<u8>, Vec<u8>)]) -> Names {
+    let (mut before, mut after) = (BTreeSet::new(), BTreeSet::new());
+    for (old, new) in tokens {
+        before.extend(identifiers(old).map(|(_, word)| word));
+        after.extend(identifiers(new).map(|(_, word)| word));
+    }
+    let only = |these: &BTreeSet<&str>, those: &BTreeSet<&str>| {
+        let left = these.difference(those).filter(|name| !KEYWORDS.contains(*name));
+        left.map(|name| (*name).to_owned()).collect()
+    };
+    Names { added: only(&after, &before), removed: only(&before, &after) }
 }
 
 /// From the last node that begins before a range up to one that holds it: ranges nest or are apart.

@@ -2,6 +2,7 @@
 
 mod checkpoints;
 mod drawing;
+mod scenes;
 mod weighing;
 
 use super::*;

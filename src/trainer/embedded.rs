@@ -73,18 +73,44 @@ impl Embedded {
         Checkpoint { tables, facts }
     }
 
-    /// What the loss of one rollout is, and its gradient by logits.
+    fn seen<'a>(&self, datum: &Datum<'a, Options>) -> Seen<'a> {
+        Seen {
+            role: datum.role,
+            input: datum.input,
+            live: self.weights.logits(datum.role, datum.input),
+            start: self.start.logits(datum.role, datum.input),
+            gradient: vec![0.0; datum.input.len()],
+        }
+    }
+}
+
+/// One input as one role sees it: rollouts of a group share it, so that it is scored once for all of them.
+struct Seen<'a> {
+    role: Role,
+    input: &'a Options,
+    live: Vec<f64>,
+    start: Vec<f64>,
+    /// By logits, summed over its rollouts.
+    gradient: Vec<f64>,
+}
+
+impl Seen<'_> {
+    fn is_of(&self, datum: &Datum<'_, Options>) -> bool {
+        self.role == datum.role && std::ptr::eq(self.input, datum.input)
+    }
+
+    /// What the loss of one rollout is; its gradient is added.
     fn pass(
-        &self,
+        &mut self,
         number: usize,
         datum: &Datum<'_, Options>,
         loss: &Loss,
-    ) -> Result<(Tally, Vec<f64>), Refusal> {
+    ) -> Result<Tally, Refusal> {
         sound(number, datum)?;
         let misdrawn = |source| Refusal::Misdrawn { datum: number, source };
-        let logits = cooled(&self.weights, datum);
+        let logits = cooled(&self.live, datum.temperature);
         let draws = Draws::new(&logits, datum.taken).map_err(misdrawn)?;
-        let start_logits = cooled(&self.start, datum);
+        let start_logits = cooled(&self.start, datum.temperature);
         let start = Draws::new(&start_logits, datum.taken).map_err(misdrawn)?.log_probabilities();
         let entropies = draws.entropies();
         let mut tally = Tally::default();
@@ -104,11 +130,11 @@ impl Embedded {
             by_log.push(datum.factor * (rated.slope + loss.kl * k1(log, start[at])));
         }
         let by_entropy = vec![-datum.factor * loss.entropy; by_log.len()];
-        let mut gradient = draws.gradient(&by_log, &by_entropy);
-        for slope in &mut gradient {
-            *slope /= datum.temperature;
+        let gradient = draws.gradient(&by_log, &by_entropy);
+        for (sum, slope) in self.gradient.iter_mut().zip(gradient) {
+            *sum += slope / datum.temperature;
         }
-        Ok((tally, gradient))
+        Ok(tally)
     }
 }
 
@@ -135,7 +161,7 @@ impl Trainer for Embedded {
     fn sample(&self, order: &Order<'_, Options>, dice: &mut Dice) -> Result<Vec<Sampled>, Refusal> {
         let logits = self.weights.logits(order.role, order.input);
         let heat = if order.temperature > 0.0 { order.temperature } else { 1.0 };
-        let cooled: Vec<f64> = logits.iter().map(|logit| logit / heat).collect();
+        let cooled = cooled(&logits, heat);
         let rollout = |_| {
             let taken = policy::draw(&logits, order.temperature, order.choices, dice);
             let draws = Draws::new(&cooled, &taken);
@@ -148,15 +174,20 @@ impl Trainer for Embedded {
 
     fn forward(&self, data: &[Datum<'_, Options>]) -> Result<Vec<Logs>, Refusal> {
         let mut all = Vec::with_capacity(data.len());
+        let mut seen: Option<Seen<'_>> = None;
         for (number, datum) in data.iter().enumerate() {
             warm(number, datum)?;
-            let logs = |weights: &Weights| -> Result<Vec<f64>, Refusal> {
-                let logits = cooled(weights, datum);
+            let seen = match &mut seen {
+                Some(seen) if seen.is_of(datum) => seen,
+                other => other.insert(self.seen(datum)),
+            };
+            let logs = |logits: &[f64]| -> Result<Vec<f64>, Refusal> {
+                let logits = cooled(logits, datum.temperature);
                 let draws = Draws::new(&logits, datum.taken);
                 let draws = draws.map_err(|source| Refusal::Misdrawn { datum: number, source })?;
                 Ok(draws.log_probabilities())
             };
-            all.push(Logs { live: logs(&self.weights)?, start: logs(&self.start)? });
+            all.push(Logs { live: logs(&seen.live)?, start: logs(&seen.start)? });
         }
         Ok(all)
     }
@@ -168,10 +199,20 @@ impl Trainer for Embedded {
     ) -> Result<BTreeMap<Role, Tally>, Refusal> {
         let mut tallies: BTreeMap<Role, Tally> = BTreeMap::new();
         let mut gradient = Weights::new();
+        let mut last: Option<Seen<'_>> = None;
         for (number, datum) in data.iter().enumerate() {
-            let (tally, by_logit) = self.pass(number, datum, loss)?;
+            if !last.as_ref().is_some_and(|seen| seen.is_of(datum)) {
+                let before = last.replace(self.seen(datum));
+                if let Some(it) = before {
+                    gradient.add_gradient(it.role, it.input, &it.gradient);
+                }
+            }
+            let Some(seen) = &mut last else { continue };
+            let tally = seen.pass(number, datum, loss)?;
             tallies.entry(datum.role).or_default().add(&tally);
-            gradient.add_gradient(datum.role, datum.input, &by_logit);
+        }
+        if let Some(it) = last {
+            gradient.add_gradient(it.role, it.input, &it.gradient);
         }
         if !data.is_empty() {
             self.gathered.get_or_insert_with(Weights::new).add_scaled(&gradient, 1.0);
@@ -245,13 +286,9 @@ fn number<T: std::str::FromStr>(
     facts.get(name).and_then(|text| text.parse().ok()).ok_or(policy::Refusal::Missing(name))
 }
 
-/// The logits at the temperature that the rollout was made at.
-fn cooled(weights: &Weights, datum: &Datum<'_, Options>) -> Vec<f64> {
-    let mut logits = weights.logits(datum.role, datum.input);
-    for logit in &mut logits {
-        *logit /= datum.temperature;
-    }
-    logits
+/// The logits at the temperature that a rollout was made at.
+fn cooled(logits: &[f64], temperature: f64) -> Vec<f64> {
+    logits.iter().map(|logit| logit / temperature).collect()
 }
 
 fn warm(number: usize, datum: &Datum<'_, Options>) -> Result<(), Refusal> {
