@@ -256,15 +256,12 @@ impl<'a> Bench<'a> {
         judge: Judge<'_>,
     ) -> Result<Attempt, Error> {
         let (proposals, seed) = (&self.proposals, request.seed);
-        let outcome = match player {
-            Some(player) => {
-                let space = Learned { proposals, player, seed, attempt: number };
-                self.search(&space, request, start, judge)?
-            }
-            None => {
-                let space = Ranked { proposals, taste: Taste::of(seed, number) };
-                self.search(&space, request, start, judge)?
-            }
+        let outcome = if let Some(player) = player {
+            let space = Learned { proposals, player, seed, attempt: number };
+            self.search(&space, request, start, judge)?
+        } else {
+            let space = Ranked { proposals, taste: Taste::of(seed, number) };
+            self.search(&space, request, start, judge)?
         };
         let cancelled = self.harness.cancel().is_cancelled();
         let grade = match (outcome.judged, &outcome.candidate) {

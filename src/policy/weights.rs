@@ -106,21 +106,12 @@ impl Weights {
             .iter()
             .map(|name| self.get(Scope::Shared, name) + self.get(Scope::Own(role), name))
             .collect();
-        let logit = |option| {
-            options.features(option).map(|(column, value)| weights[column] * value).sum::<f64>()
-        };
-        (0..options.len()).map(logit).collect()
+        options.sums(&weights)
     }
 
     /// The chain rule: adds to this gradient what a gradient by logits means for the weights.
     pub fn add_gradient(&mut self, role: Role, options: &Options, by_logit: &[f64]) {
-        let mut by_column = vec![0.0; options.names().len()];
-        for (option, gradient) in by_logit.iter().enumerate().filter(|(_, it)| **it != 0.0) {
-            for (column, value) in options.features(option) {
-                by_column[column] += gradient * value;
-            }
-        }
-        for (name, gradient) in options.names().iter().zip(by_column) {
+        for (name, gradient) in options.names().iter().zip(options.columns(by_logit)) {
             if gradient != 0.0 {
                 self.add(Scope::Shared, name, gradient);
                 self.add(Scope::Own(role), name, gradient);

@@ -3,6 +3,7 @@
 mod golden;
 mod gradients;
 mod learning;
+mod properties;
 mod saving;
 mod stepping;
 

@@ -24,7 +24,7 @@ fn ledger(file: &str, right: &str, wrong: &str) -> Changes {
         for entry in std::fs::read_dir(root.join(folder)).expect("the example is there") {
             let name = entry.unwrap().file_name().into_string().unwrap();
             let name = format!("{folder}/{name}");
-            if !Path::new(&name).extension().is_some_and(|extension| extension == "py") {
+            if Path::new(&name).extension().is_none_or(|extension| extension != "py") {
                 continue;
             }
             let mut text = std::fs::read_to_string(root.join(&name)).unwrap();
