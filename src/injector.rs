@@ -21,6 +21,7 @@ mod choice;
 mod code;
 mod direct;
 mod draft;
+mod features;
 mod hide;
 mod history;
 mod inverse;
@@ -40,6 +41,7 @@ mod words;
 mod tests;
 
 pub use by_model::{ByModel, Lesson, Made, Style, inject_by_model};
+pub use features::start_weights;
 pub use parts::{Given, artifact_of};
 pub use single::{Editable, Singles};
 pub use task::of_injector;

@@ -16,6 +16,7 @@ pub mod reward;
 pub mod chart;
 // Languages: pure.
 pub mod syntax;
+pub mod policy;
 // World: the only floor that touches the machine.
 pub mod sandbox;
 pub mod workspace;
@@ -34,6 +35,8 @@ pub mod wrong_book;
 pub mod unnoticed;
 pub mod practice;
 pub mod episode;
+// Learning: from rewards to a better policy.
+pub mod trainer;
 // Host: options and state.
 pub mod config;
 pub mod setup;

@@ -1,7 +1,20 @@
-//! Reports and solve rates to rewards (SSR, arXiv 2512.18552, equation 1).
+//! Reports and solve rates to rewards, and what watches over them.
+//!
+//! [`Scheme`] is the paper's (SSR, arXiv 2512.18552, equation 1) and what is used unless another
+//! [`Rule`] is asked for: each is a function of what a round showed, and nothing else.
+
+mod guard;
+mod novelty;
+mod rule;
+mod signals;
 
 #[cfg(test)]
 mod tests;
+
+pub use guard::{Admission, Alarm, FamilyCap, ValidRate, diverse};
+pub use novelty::{Buffer, Shingles};
+pub use rule::{Frontier, Learnability, Rule, Shape, Shown, Validity};
+pub use signals::{Cycle, Difficulty, Level, Signal, Signals, Thresholds};
 
 /// Parameters of the reward scheme.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -30,6 +43,8 @@ pub enum Refusal {
     Invalid(f64),
     #[error("a bug with no attempts has no solve rate: make at least one attempt")]
     NoAttempts,
+    #[error("{name} is {value}: choose {wanted}")]
+    Parameter { name: &'static str, value: f64, wanted: &'static str },
 }
 
 impl Scheme {
@@ -51,6 +66,17 @@ impl Scheme {
 /// +1 for a repair, -1 for anything else.
 pub fn solver(solved: bool) -> f64 {
     if solved { 1.0 } else { -1.0 }
+}
+
+/// For a player that tries one candidate after another: 1 for a repair that was the first one tried, less
+/// the later it came, half at the end of the budget; 0 where none was found within it. Unlike [`solver`]
+/// it tells two repairs of the same bug apart.
+#[allow(clippy::cast_precision_loss, reason = "nobody runs 2^53 candidates")]
+pub fn solver_by_runs(repaired_at: Option<usize>, budget: usize) -> f64 {
+    match repaired_at {
+        Some(at) if (1..=budget).contains(&at) => 1.0 - 0.5 * (at - 1) as f64 / budget as f64,
+        _ => 0.0,
+    }
 }
 
 /// The solve rate at which the expected injector reward is largest: 1 - G^(-1/(G-1)) (0.5 at G=2),

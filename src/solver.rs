@@ -11,6 +11,7 @@
 mod by_model;
 mod donors;
 mod evidence;
+mod features;
 mod hints;
 mod place;
 mod proposal;
@@ -27,6 +28,8 @@ mod words;
 mod tests;
 
 pub use by_model::{ByModel, solve_by_model};
+pub use features::start_weights;
+pub use ranking::Player;
 
 use crate::agent::Bill;
 use crate::artifact::Artifact;
@@ -37,8 +40,8 @@ use crate::reward;
 use crate::syntax::Languages;
 use crate::tree::{Changes, Overlaid, RelPath};
 use crate::verdict::{Outcome, TestId};
-use ranking::{Proposals, Ranked, Taste};
-use search::{Answer, Confirmed, Limits, Stages};
+use ranking::{Learned, Proposals, Ranked, Taste};
+use search::{Answer, Confirmed, Limits, Outcome as Ended, Space, Stages};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -90,6 +93,17 @@ pub fn solve(
     artifact: &Artifact,
     request: &Request,
 ) -> Result<Vec<Attempt>, Error> {
+    solve_as(harness, languages, artifact, request, None)
+}
+
+/// The same, with candidates in the order of a player; `None`: in the fixed order.
+pub fn solve_as(
+    harness: &Harness,
+    languages: &Languages,
+    artifact: &Artifact,
+    request: &Request,
+    player: Option<Player<'_>>,
+) -> Result<Vec<Attempt>, Error> {
     let unsolved = |reason: Reason| Attempt {
         solved: false,
         reward: reward::solver(false),
@@ -112,7 +126,7 @@ pub fn solve(
         Err(reason) => return Ok(vec![unsolved(reason); request.attempts]),
     };
     let judge = |patch: &[u8]| grading::grade(harness, artifact, patch);
-    bench.attempts(request, &judge)
+    bench.attempts(request, player, &judge)
 }
 
 /// The judge: a patch to a grade.
@@ -202,7 +216,12 @@ impl<'a> Bench<'a> {
         }))
     }
 
-    fn attempts(&self, request: &Request, judge: Judge<'_>) -> Result<Vec<Attempt>, Error> {
+    fn attempts(
+        &self,
+        request: &Request,
+        player: Option<Player<'_>>,
+        judge: Judge<'_>,
+    ) -> Result<Vec<Attempt>, Error> {
         let next = AtomicUsize::new(0);
         let done = Mutex::new(BTreeMap::new());
         // Where the failing tests stop on the task itself. No candidate: it does not count.
@@ -218,7 +237,7 @@ impl<'a> Bench<'a> {
                         if number >= request.attempts {
                             break;
                         }
-                        let attempt = self.attempt(number, request, &start.stages, judge);
+                        let attempt = self.attempt(number, request, player, &start.stages, judge);
                         lock(&done).insert(number, attempt);
                     }
                 });
@@ -238,24 +257,18 @@ impl<'a> Bench<'a> {
         &self,
         number: usize,
         request: &Request,
+        player: Option<Player<'_>>,
         start: &Stages,
         judge: Judge<'_>,
     ) -> Result<Attempt, Error> {
-        let space = Ranked { proposals: &self.proposals, taste: Taste::of(request.seed, number) };
-        let together = self.harness.switch().is_some();
-        let batch = if together { BATCH_TOGETHER } else { BATCH };
-        let limits = Limits { runs: self.runs(request), batch };
-        let outcome = search::search(
-            &space,
-            (&self.failing, start),
-            limits,
-            &mut |candidates| self.screen(candidates),
-            &mut |candidate| {
-                let grade = self.grade(candidate, judge)?;
-                Ok(if grade.solved { Confirmed::Solved(grade) } else { Confirmed::Refused(grade) })
-            },
-            &|| self.harness.cancel().is_cancelled(),
-        )?;
+        let (proposals, seed) = (&self.proposals, request.seed);
+        let outcome = if let Some(player) = player {
+            let space = Learned { proposals, player, seed, attempt: number };
+            self.search(&space, request, start, judge)?
+        } else {
+            let space = Ranked { proposals, taste: Taste::of(seed, number) };
+            self.search(&space, request, start, judge)?
+        };
         let cancelled = self.harness.cancel().is_cancelled();
         let grade = match (outcome.judged, &outcome.candidate) {
             (Some(grade), _) => grade,
@@ -280,6 +293,29 @@ impl<'a> Bench<'a> {
             flags: grade.flags,
             bill: None,
         })
+    }
+
+    fn search(
+        &self,
+        space: &dyn Space<Candidate = Changes>,
+        request: &Request,
+        start: &Stages,
+        judge: Judge<'_>,
+    ) -> Result<Ended<Changes, Grade>, Error> {
+        let together = self.harness.switch().is_some();
+        let batch = if together { BATCH_TOGETHER } else { BATCH };
+        let limits = Limits { runs: self.runs(request), batch };
+        search::search(
+            space,
+            (&self.failing, start),
+            limits,
+            &mut |candidates| self.screen(candidates),
+            &mut |candidate| {
+                let grade = self.grade(candidate, judge)?;
+                Ok(if grade.solved { Confirmed::Solved(grade) } else { Confirmed::Refused(grade) })
+            },
+            &|| self.harness.cancel().is_cancelled(),
+        )
     }
 
     /// Against the tree that a solver sees: bug and weakening.

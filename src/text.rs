@@ -98,3 +98,28 @@ impl LineIndex {
 pub fn lines(source: &[u8]) -> impl Iterator<Item = &[u8]> {
     source.split_inclusive(|byte| *byte == b'\n')
 }
+
+/// The identifiers of a text in order, each with its offset. Those in strings and comments too.
+pub fn identifiers(text: &[u8]) -> impl Iterator<Item = (usize, &str)> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        while at < text.len() {
+            let start = at;
+            while at < text.len() && is_word(text[at]) {
+                at += 1;
+            }
+            if at == start {
+                at += 1;
+            } else if !text[start].is_ascii_digit()
+                && let Ok(word) = std::str::from_utf8(&text[start..at])
+            {
+                return Some((start, word));
+            }
+        }
+        None
+    })
+}
+
+fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
+}

@@ -96,7 +96,7 @@ pub(super) fn draw(
 }
 
 /// One to three sites for direct, one or two for removal, in source order.
-fn draw_sites<'a>(
+pub(super) fn draw_sites<'a>(
     dice: &mut Dice,
     strategy: Strategy,
     opened: &'a Opened,
@@ -139,7 +139,7 @@ fn clashes(site: &Site, taken: &[&Site], strategy: Strategy) -> bool {
 }
 
 /// Function, then family, then site.
-fn draw_site<'a>(
+pub(super) fn draw_site<'a>(
     dice: &mut Dice,
     opened: &'a Opened,
     same: Option<&Site>,
@@ -167,7 +167,7 @@ fn draw_site<'a>(
 }
 
 /// Tests name what they test: a bug there is noticed more often.
-fn interest(opened: &Opened, function: Option<usize>) -> f64 {
+pub(super) fn interest(opened: &Opened, function: Option<usize>) -> f64 {
     match function.and_then(|at| opened.parsed.functions().get(at)) {
         None => TOP_LEVEL,
         Some(function) if opened.mentioned.contains(function.name.as_bytes()) => MENTIONED,

@@ -5,9 +5,10 @@ use super::begin::spoken;
 use super::choice::{root, weighted};
 use super::code::{Code, Ground, Opened, Reached, is_within};
 use super::site::Site;
-use super::{Strategy, Target, direct};
+use super::{Strategy, Target, direct, features};
 use crate::dice::Dice;
 use crate::harness::{Error, Harness};
+use crate::policy::{Options, Past};
 use crate::syntax::{Language, Languages, Parsed};
 use crate::text::{Edit, apply_edits};
 use crate::tree::{File, RelPath, Tree};
@@ -142,6 +143,11 @@ impl Editable {
     /// From 0 to 1: how much an edit of its kind tells.
     pub fn appeal(&self, place: usize) -> f64 {
         self.site(place).appeal
+    }
+
+    /// Every edit as an option of the policy, in their places.
+    pub fn options(&self, past: &Past) -> Options {
+        features::options(&self.opened, Strategy::Direct.name(), self.tests.len(), past)
     }
 
     /// What was done, by a stable name.

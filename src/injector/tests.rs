@@ -2,6 +2,7 @@
 
 mod combining;
 mod drawing;
+mod features;
 mod locating;
 mod removing;
 mod weakening;

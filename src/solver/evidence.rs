@@ -110,6 +110,45 @@ impl Evidence {
         scores
     }
 
+    /// Of every line of `sources`: which share of the failing tests in `open` reaches it, and which share of
+    /// the passing ones.
+    #[allow(clippy::cast_precision_loss, reason = "counts of tests")]
+    pub(crate) fn reach(
+        &self,
+        open: &BTreeSet<TestId>,
+        sources: &[Source],
+    ) -> BTreeMap<RelPath, Vec<(f64, f64)>> {
+        let failing = || self.failing.iter().filter(|spectrum| open.contains(&spectrum.test));
+        let shares = |hits: &mut dyn Iterator<Item = &(usize, f64)>, tests: usize| {
+            let mut shares = vec![0.0; self.units.len()];
+            for (unit, weight) in hits {
+                shares[*unit] += weight / tests.max(1) as f64;
+            }
+            shares
+        };
+        let failed = shares(&mut failing().flat_map(|it| &it.hits), failing().count());
+        let passed = shares(&mut self.passing.iter().flat_map(|it| &it.hits), self.passing.len());
+        let mut lines: BTreeMap<RelPath, Vec<(f64, f64)>> = sources
+            .iter()
+            .map(|source| {
+                let last = source.parsed.line_of(source.bytes().len()) as usize;
+                (source.path.clone(), vec![(0.0, 0.0); last + 1])
+            })
+            .collect();
+        let mut units: Vec<_> = self.units.iter().zip(failed.into_iter().zip(passed)).collect();
+        // As in `suspicion`: an inner function's own share replaces the outer one's.
+        units.sort_by_key(|((_, lines), _)| std::cmp::Reverse(lines.end() - lines.start()));
+        for ((path, span), shares) in units {
+            let Some(of_file) = lines.get_mut(path) else { continue };
+            for line in span.clone() {
+                if let Some(at) = of_file.get_mut(line as usize) {
+                    *at = shares;
+                }
+            }
+        }
+        lines
+    }
+
     /// Suspicion of every line of `sources`, as the tests in `open` show it.
     pub(crate) fn suspicion(&self, open: &BTreeSet<TestId>, sources: &[Source]) -> Suspicion {
         let mut suspicion = Suspicion::default();

@@ -52,6 +52,31 @@ impl Template {
         Self::Import,
     ];
 
+    /// A stable name: it is part of every policy's file.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Operator => "operator",
+            Self::Negation => "negation",
+            Self::Swap => "swap",
+            Self::Constant => "constant",
+            Self::Name => "name",
+            Self::Attribute => "attribute",
+            Self::PlusMinusOne => "plus_minus_one",
+            Self::Shrink => "shrink",
+            Self::Delete => "delete",
+            Self::Donor => "donor",
+            Self::Condition => "condition",
+            Self::Wrap => "wrap",
+            Self::Grow => "grow",
+            Self::Argument => "argument",
+            Self::Sibling => "sibling",
+            Self::Insert => "insert",
+            Self::Return => "return",
+            Self::Guard => "guard",
+            Self::Import => "import",
+        }
+    }
+
     /// How likely this template holds the repair of a site that it fits, before anything else is
     /// known. All alternatives at the site share it.
     pub(crate) fn prior(self) -> f64 {
@@ -77,6 +102,19 @@ pub(crate) struct Proposal {
     pub(crate) lines: RangeInclusive<u32>,
     /// Every template that proposes it, with its share of the chance that its site is the fault.
     pub(crate) shares: Vec<(Template, f64)>,
+}
+
+impl Proposal {
+    /// The template with the largest share; the first of equals.
+    pub(crate) fn main(&self) -> Option<Template> {
+        let mut main: Option<(Template, f64)> = None;
+        for (template, share) in &self.shares {
+            if main.is_none_or(|(_, most)| *share > most) {
+                main = Some((*template, *share));
+            }
+        }
+        main.map(|(template, _)| template)
+    }
 }
 
 /// Collects the proposals for one file; equal ones are one, with their shares added.

@@ -1,11 +1,13 @@
 //! All proposals of a task, and the order in which one attempt tries them.
 
 use super::evidence::Evidence;
+use super::features::SHARPNESS;
 use super::proposal::{Proposal, Template};
 use super::search::Space;
 use super::source::Source;
 use super::templates::{self, Clues, Thresholds};
 use crate::dice::Dice;
+use crate::policy::{self, Past, Role, Weights};
 use crate::text::{Edit, apply_edits};
 use crate::tree::{Changes, File, RelPath, Tree};
 use crate::verdict::TestId;
@@ -18,11 +20,12 @@ const DEAR: usize = 50;
 
 /// The proposals for the suspicious files of one task. Shared by all its attempts.
 pub(crate) struct Proposals {
-    sources: Vec<Source>,
+    pub(super) sources: Vec<Source>,
     executable: Vec<bool>,
-    evidence: Evidence,
+    pub(super) evidence: Evidence,
+    pub(super) clues: Clues,
     /// With the number of the source.
-    made: Vec<(usize, Proposal)>,
+    pub(super) made: Vec<(usize, Proposal)>,
 }
 
 impl Proposals {
@@ -31,7 +34,7 @@ impl Proposals {
         sources: Vec<Source>,
         evidence: Evidence,
         failing: &BTreeSet<TestId>,
-        clues: &Clues,
+        clues: Clues,
     ) -> Self {
         let suspicion = evidence.suspicion(failing, &sources);
         let mut of_statements: Vec<f64> = Vec::new();
@@ -48,18 +51,40 @@ impl Proposals {
         };
         let mut proposals = Vec::new();
         for (number, source) in sources.iter().enumerate() {
-            let made = templates::propose(source, &suspicion, thresholds, clues);
+            let made = templates::propose(source, &suspicion, thresholds, &clues);
             proposals.extend(made.into_iter().map(|proposal| (number, proposal)));
         }
         let executable = sources
             .iter()
             .map(|source| tree.read(&source.path).is_some_and(|file| file.executable))
             .collect();
-        Self { sources, executable, evidence, made: proposals }
+        Self { sources, executable, evidence, clues, made: proposals }
     }
 
     pub(crate) fn len(&self) -> usize {
         self.made.len()
+    }
+
+    /// The proposals put together; `None` where they do not fit together or do not parse.
+    pub(super) fn candidate(&self, proposals: &[usize]) -> Option<Changes> {
+        let mut edits: BTreeMap<usize, Vec<Edit>> = BTreeMap::new();
+        for number in proposals {
+            let (file, proposal) = &self.made[*number];
+            edits.entry(*file).or_default().extend(proposal.edits.iter().cloned());
+        }
+        let mut changes = Changes::new();
+        for (file, edits) in edits {
+            let source = &self.sources[file];
+            let new = apply_edits(source.bytes(), &edits).ok()?;
+            if new == source.bytes()
+                || source.language.syntax_errors(&new) > source.parsed.syntax_errors()
+            {
+                return None;
+            }
+            let executable = self.executable[file];
+            changes.write(source.path.clone(), File { bytes: new.into(), executable });
+        }
+        Some(changes)
     }
 }
 
@@ -94,7 +119,7 @@ impl Taste {
         let noise = dice.roll();
         if attempt == 0 {
             let emphasis = BTreeMap::new();
-            return Self { temperature: 0.0, sharpness: 2.0, emphasis, noise };
+            return Self { temperature: 0.0, sharpness: SHARPNESS, emphasis, noise };
         }
         let mut choose = dice.fork("taste");
         let temperature = 0.15 + 0.3 * choose.unit();
@@ -148,24 +173,45 @@ impl Space for Ranked<'_> {
     }
 
     fn candidate(&self, proposals: &[usize]) -> Option<Changes> {
-        let mut edits: BTreeMap<usize, Vec<Edit>> = BTreeMap::new();
-        for number in proposals {
-            let (file, proposal) = &self.proposals.made[*number];
-            edits.entry(*file).or_default().extend(proposal.edits.iter().cloned());
-        }
-        let mut changes = Changes::new();
-        for (file, edits) in edits {
-            let source = &self.proposals.sources[file];
-            let new = apply_edits(source.bytes(), &edits).ok()?;
-            if new == source.bytes()
-                || source.language.syntax_errors(&new) > source.parsed.syntax_errors()
-            {
-                return None;
-            }
-            let executable = self.proposals.executable[file];
-            changes.write(source.path.clone(), File { bytes: new.into(), executable });
-        }
-        Some(changes)
+        self.proposals.candidate(proposals)
+    }
+
+    fn digest(&self, candidate: &Changes) -> String {
+        candidate.digest()
+    }
+}
+
+/// Who orders the proposals by what was learned.
+#[derive(Clone, Copy, Debug)]
+pub struct Player<'a> {
+    pub weights: &'a Weights,
+    pub past: &'a Past,
+}
+
+/// One attempt's view by a policy: attempt 0 takes the likeliest first, every other one draws.
+pub(crate) struct Learned<'a> {
+    pub(crate) proposals: &'a Proposals,
+    pub(crate) player: Player<'a>,
+    pub(crate) seed: u64,
+    pub(crate) attempt: usize,
+}
+
+impl Space for Learned<'_> {
+    type Candidate = Changes;
+
+    fn ranked(&self, accepted: &[usize], open: &BTreeSet<TestId>) -> Vec<usize> {
+        let choices = self.proposals.choices(accepted, open, self.player.past);
+        let logits = self.player.weights.logits(Role::Solver, &choices.options);
+        let temperature = if self.attempt == 0 { 0.0 } else { 1.0 };
+        // Each state of the search is a choice of its own.
+        let label = format!("policy {} {accepted:?}", self.attempt);
+        let mut dice = Dice::new(self.seed).fork(&label);
+        let order = policy::draw(&logits, temperature, logits.len(), &mut dice);
+        order.into_iter().map(|option| choices.proposals[option]).collect()
+    }
+
+    fn candidate(&self, proposals: &[usize]) -> Option<Changes> {
+        self.proposals.candidate(proposals)
     }
 
     fn digest(&self, candidate: &Changes) -> String {

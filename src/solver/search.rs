@@ -75,7 +75,7 @@ const SHARES: [usize; 8] = [0, 1, 0, 2, 0, 3, 0, 4];
 /// `start`: where the failing tests stop on the task itself. `screen` gets candidates and answers what
 /// each does to the failing tests; what it does not answer comes again, but for an answer to none.
 #[allow(clippy::type_complexity, reason = "two closures, said once")]
-pub(crate) fn search<S: Space, J, E>(
+pub(crate) fn search<S: Space + ?Sized, J, E>(
     space: &S,
     (failing, start): (&BTreeSet<TestId>, &Stages),
     limits: Limits,
@@ -125,7 +125,7 @@ pub(crate) fn search<S: Space, J, E>(
     Ok(Outcome { candidate, judged, runs })
 }
 
-struct Search<'a, S: Space> {
+struct Search<'a, S: Space + ?Sized> {
     space: &'a S,
     failing: &'a BTreeSet<TestId>,
     /// The first is the task itself: nothing accepted, nothing passed.
@@ -140,7 +140,7 @@ struct Search<'a, S: Space> {
     runs: usize,
 }
 
-impl<'a, S: Space> Search<'a, S> {
+impl<'a, S: Space + ?Sized> Search<'a, S> {
     fn new(space: &'a S, failing: &'a BTreeSet<TestId>, start: &Stages) -> Self {
         let task = State {
             accepted: Vec::new(),

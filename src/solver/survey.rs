@@ -97,7 +97,7 @@ pub(crate) fn survey(
         measured.unwrap_or_else(|| reach::guessed(&sources, &tests, failure.outcomes));
     evidence.hints = hints;
     let clues = clues(&tests, &sources, &failing, failure.log);
-    Proposals::new(tree, sources, evidence, &failing, &clues)
+    Proposals::new(tree, sources, evidence, &failing, clues)
 }
 
 /// Files in the language of the tests; where there are too many, those that the tests name.
@@ -150,6 +150,7 @@ fn clues(tests: &[Source], sources: &[Source], failing: &BTreeSet<TestId>, log: 
         }
     }
     clues.missing = missing(log);
+    clues.raised = raised(log);
     if !clues.missing.is_empty() {
         for source in sources.iter().chain(tests) {
             for import in source.parsed.imports() {
@@ -182,4 +183,34 @@ fn missing(log: &[u8]) -> BTreeSet<String> {
         }
     }
     names
+}
+
+/// How tests end that do not pass, as far as it tells what to repair.
+const RAISED: [&str; 16] = [
+    "AssertionError",
+    "AttributeError",
+    "ImportError",
+    "IndexError",
+    "KeyError",
+    "NameError",
+    "NotImplementedError",
+    "OverflowError",
+    "RangeError",
+    "RecursionError",
+    "ReferenceError",
+    "StopIteration",
+    "TypeError",
+    "UnboundLocalError",
+    "ValueError",
+    "ZeroDivisionError",
+];
+
+/// Those of [`RAISED`] that stand in a log.
+fn raised(log: &[u8]) -> BTreeSet<&'static str> {
+    let log = &log[log.len().saturating_sub(1 << 20)..];
+    let mut found = BTreeSet::new();
+    for (_, word) in words::identifiers(log) {
+        found.extend(RAISED.iter().find(|known| **known == word));
+    }
+    found
 }

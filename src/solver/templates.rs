@@ -29,6 +29,8 @@ pub(crate) struct Clues {
     pub(crate) literals: BTreeSet<String>,
     /// Names that the log calls undefined or missing.
     pub(crate) missing: BTreeSet<String>,
+    /// What the log says was raised, of the usual kinds; sorted.
+    pub(crate) raised: BTreeSet<&'static str>,
     /// Import statements of other files, by the name that they bind.
     pub(crate) imports: BTreeMap<String, BTreeSet<String>>,
 }

@@ -1,5 +1,6 @@
 //! Pure tests: trees in memory, and a screen that is a closure.
 
+mod features;
 mod localisation;
 mod repairs;
 mod searching;

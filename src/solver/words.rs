@@ -1,27 +1,7 @@
 //! Names in byte text, found without a grammar: good enough to tell what a test or a donor mentions.
 
+pub(super) use crate::text::identifiers;
 use std::collections::BTreeSet;
-
-/// The identifiers of a text in order, each with its offset. Those in strings and comments too.
-pub(super) fn identifiers(text: &[u8]) -> impl Iterator<Item = (usize, &str)> {
-    let mut at = 0;
-    std::iter::from_fn(move || {
-        while at < text.len() {
-            let start = at;
-            while at < text.len() && is_word(text[at]) {
-                at += 1;
-            }
-            if at == start {
-                at += 1;
-            } else if !text[start].is_ascii_digit()
-                && let Ok(word) = std::str::from_utf8(&text[start..at])
-            {
-                return Some((start, word));
-            }
-        }
-        None
-    })
-}
 
 /// Identifiers that stand for themselves: not a member of something, not in a string.
 pub(super) fn free_names(text: &[u8]) -> BTreeSet<&str> {
@@ -116,8 +96,4 @@ pub(super) fn squeezed(text: &[u8]) -> Vec<u8> {
         result.extend_from_slice(word);
     }
     result
-}
-
-fn is_word(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
 }

@@ -74,3 +74,15 @@ proptest! {
         prop_assert_eq!(at, source.len());
     }
 }
+
+#[test]
+fn identifiers_are_found_without_a_grammar() {
+    let found: Vec<_> = identifiers("a1 + 2b.c_d('été')".as_bytes()).collect();
+    assert_eq!(found, [(0, "a1"), (8, "c_d"), (13, "été")]);
+    assert_eq!(
+        identifiers(b"\xff\xfe x").collect::<Vec<_>>(),
+        [(3, "x")],
+        "what is no UTF-8 is none"
+    );
+    assert_eq!(identifiers(b"").count(), 0);
+}

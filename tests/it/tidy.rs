@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 
 /// Floors from the ground up, modules from left to right. A module may use what stands before it
 /// here, except that faces, the last floor, may not use each other.
-const FLOORS: [&[&str]; 6] = [
+const FLOORS: [&[&str]; 7] = [
     &["tree", "dice", "text", "diff", "verdict", "artifact", "reward", "chart"],
-    &["syntax"],
+    &["syntax", "policy"],
     &["sandbox", "workspace", "runner", "store", "model", "harness"],
     &[
         "scaffold",
@@ -23,6 +23,7 @@ const FLOORS: [&[&str]; 6] = [
         "practice",
         "episode",
     ],
+    &["trainer"],
     &["config", "setup", "session", "wire"],
     &["mcp", "lsp", "cli"],
 ];
