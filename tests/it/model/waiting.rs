@@ -95,14 +95,13 @@ fn refusals_do_not_make_a_server_rest() {
 
 #[test]
 fn what_is_not_said_of_a_model_is_found_out_before_and_once() {
-    let server = Endpoint::new(|seen| match seen.path.as_str() {
-        "/v1/models" => said(200, json!({ "data": [{ "id": "small", "context_length": 77 }] })),
-        _ => {
-            let call = json!({ "name": "note", "arguments": "{\"text\":\"hello\"}" });
-            let message =
-                json!({ "content": null, "tool_calls": [{ "id": "a", "function": call }] });
-            said(200, json!({ "choices": [{ "message": message, "finish_reason": "tool_calls" }] }))
+    let server = Endpoint::new(|seen| {
+        if seen.path == "/v1/models" {
+            return said(200, json!({ "data": [{ "id": "small", "context_length": 77 }] }));
         }
+        let call = json!({ "name": "note", "arguments": "{\"text\":\"hello\"}" });
+        let message = json!({ "content": null, "tool_calls": [{ "id": "a", "function": call }] });
+        said(200, json!({ "choices": [{ "message": message, "finish_reason": "tool_calls" }] }))
     });
     let client = Client::new(provider(&server.url()), "small", Settings::default(), 1).unwrap();
     client.prepare(&Cancel::new()).unwrap();
