@@ -156,23 +156,23 @@ mod tests {
         }
     }
 
-    fn bash(command: &str) -> Result<Call, &'static str> {
-        Ok(Call::Bash { command: command.to_owned() })
+    fn bash(command: &str) -> Call {
+        Call::Bash { command: command.to_owned() }
     }
 
     #[test]
     fn a_call_stands_between_its_lines() {
-        check("I look.\n<tool: bash>\nls -l\n</tool>\n", Some(bash("ls -l")));
-        check("<tool:bash>\ncd a\nls\n</tool>", Some(bash("cd a\nls")));
-        check("```\n<tool: bash>\nls\n</tool>\n```", Some(bash("ls")));
-        check("<tool: bash>\nls </tool>", Some(bash("ls ")));
+        check("I look.\n<tool: bash>\nls -l\n</tool>\n", Some(Ok(bash("ls -l"))));
+        check("<tool:bash>\ncd a\nls\n</tool>", Some(Ok(bash("cd a\nls"))));
+        check("```\n<tool: bash>\nls\n</tool>\n```", Some(Ok(bash("ls"))));
+        check("<tool: bash>\nls </tool>", Some(Ok(bash("ls "))));
         check("There is nothing to do.", None);
         check("the tag <tool: bash> within a line", None);
     }
 
     #[test]
     fn a_call_that_the_server_cut_at_its_end_is_whole() {
-        check("<tool: bash>\nls\n", Some(bash("ls")));
+        check("<tool: bash>\nls\n", Some(Ok(bash("ls"))));
         let cut = find("<tool: bash>\nls", &TOOLS, true).expect("there is one");
         assert_eq!(cut.call, Err(Fault::Open { tool: "bash".to_owned() }));
     }

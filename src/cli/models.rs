@@ -11,11 +11,11 @@ const MODELS: &str = "Models";
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Models {
-    /// Have this model make the bugs: MODEL, MODEL@PROVIDER, or `configured`, the one of INJECT_MODEL or a file;
+    /// Have this model make the bugs: MODEL, MODEL@PROVIDER, or `configured`, the one of `INJECT_MODEL` or a file;
     /// `embedded`: none
     #[arg(long, value_name = "MODEL", default_value = EMBEDDED, help_heading = MODELS)]
     injector: String,
-    /// Have this model make the attempts: MODEL, MODEL@PROVIDER, or `configured`, the one of SOLVE_MODEL or a file;
+    /// Have this model make the attempts: MODEL, MODEL@PROVIDER, or `configured`, the one of `SOLVE_MODEL` or a file;
     /// `embedded`: none
     #[arg(long, value_name = "MODEL", default_value = EMBEDDED, help_heading = MODELS)]
     solver: String,

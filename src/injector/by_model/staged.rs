@@ -32,7 +32,7 @@ pub(super) fn play(led: &Led<'_>) -> Result<(Found, Bill), Error> {
         (notes, Some(bill))
     };
     let (bug, bill) = inject(led, &notes)?;
-    let bill = before.iter().fold(bill, |bill, before| bill.after(before));
+    let bill = before.iter().fold(bill, Bill::after);
     let bug = match bug {
         Ok(bug) => bug,
         Err(reason) => return Ok((Err(reason), bill)),
