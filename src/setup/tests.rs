@@ -333,7 +333,8 @@ fn check_mangled(client: Client, seeds: &[&str], words: &[&str]) {
         let comments = |text: &str| {
             let is_comment =
                 |line: &&str| line.trim().starts_with("//") || line.trim().starts_with('#');
-            text.lines()
+            // A carriage return alone ends a line, too, to those who read such files.
+            text.split(['\n', '\r'])
                 .filter(is_comment)
                 .map(str::trim_end)
                 .map(str::to_owned)

