@@ -340,7 +340,11 @@ fn check_mangled(client: Client, seeds: &[&str], words: &[&str]) {
                 .map(str::to_owned)
                 .collect::<Vec<_>>()
         };
-        assert_eq!(comments(&new), comments(text));
+        // What looks like a comment may stand in a string that goes over several lines.
+        let over_lines = |line: &str| line.matches('"').count() % 2 == 1;
+        if !text.split(['\n', '\r']).any(over_lines) {
+            assert_eq!(comments(&new), comments(text));
+        }
     });
     assert!(written.get() > 1000, "{client}: only {} files were edited", written.get());
 }
