@@ -10,8 +10,8 @@ const FUZZ: usize = 2;
 /// Longest file and hunk that are searched with fuzz, lines. A step back is a call within a call.
 const LONGEST: usize = 100_000;
 const LONGEST_HUNK: usize = 1000;
-/// Lines that are compared for one hunk: in a file of lines that are all alike, everything fits almost everywhere.
-const STEPS: u64 = 20_000_000;
+/// Lines that are compared for one patch: in a file of lines that are all alike, everything fits almost everywhere.
+pub(super) const STEPS: u64 = 20_000_000;
 
 /// Lines of the file that others take the place of.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,8 +65,8 @@ impl fmt::Display for Nowhere {
     }
 }
 
-/// The edits of a hunk on a file of these lines.
-pub(super) fn place(file: &[&[u8]], hunk: &Written) -> Result<Vec<Edit>, Nowhere> {
+/// The edits of a hunk on a file of these lines. `steps`: lines that may be compared, less those that were.
+pub(super) fn place(file: &[&[u8]], hunk: &Written, steps: &mut u64) -> Result<Vec<Edit>, Nowhere> {
     let crlf = !file.is_empty() && file.iter().all(|line| line.ends_with(b"\r\n"));
     let lines: Vec<Line> = hunk.lines.iter().map(|line| with_end(line, crlf)).collect();
     let old = lines.iter().filter(|line| !matches!(line, Line::Added(_))).count();
@@ -74,7 +74,6 @@ pub(super) fn place(file: &[&[u8]], hunk: &Written) -> Result<Vec<Edit>, Nowhere
         return insertion(file, hunk, &lines);
     }
     let beside = beside(&lines);
-    let mut steps = STEPS;
     for (loose, fuzz) in [(false, 0), (true, 0), (true, 1), (true, FUZZ)] {
         if fuzz > 0 && (file.len() > LONGEST || lines.len() > LONGEST_HUNK) {
             break;
@@ -82,10 +81,11 @@ pub(super) fn place(file: &[&[u8]], hunk: &Written) -> Result<Vec<Edit>, Nowhere
         let mut found: Vec<(usize, Vec<Edit>)> = Vec::new();
         for start in 0..=file.len() {
             let (lines, beside) = (&lines, &beside);
-            let mut walk = Walk { file, lines, beside, loose, edits: Vec::new(), solid: 0, steps };
+            let (edits, solid, left) = (Vec::new(), 0, *steps);
+            let mut walk = Walk { file, lines, beside, loose, edits, solid, steps: left };
             let fits = walk.from(0, start, fuzz) && walk.solid > fuzz.min(1);
-            steps = walk.steps;
-            if steps == 0 {
+            *steps = walk.steps;
+            if *steps == 0 {
                 return Err(Nowhere::Alike);
             }
             if fits {

@@ -45,7 +45,7 @@ pub(super) fn patch(bytes: &[u8], tree: &dyn Tree) -> Result<Patch, Unplaced> {
     let unfenced = unfenced(bytes);
     let mut cursor = Cursor::new(&unfenced);
     let mut changes = Changes::new();
-    let mut files = 0;
+    let (mut files, mut steps) = (0, align::STEPS);
     while let Some(text) = cursor.header() {
         let Some(header) = next_header(&mut cursor, text, false)? else {
             cursor.advance();
@@ -56,7 +56,7 @@ pub(super) fn patch(bytes: &[u8], tree: &dyn Tree) -> Result<Patch, Unplaced> {
             return Err(Refusal::TooManyFiles.into());
         }
         let hunks = hunks(&mut cursor)?;
-        file(tree, &header, &hunks, &mut changes)?;
+        file(tree, &header, &hunks, &mut steps, &mut changes)?;
     }
     if files == 0 {
         return Err(Refusal::NothingFound.into());
@@ -179,6 +179,7 @@ fn file(
     tree: &dyn Tree,
     header: &Header,
     hunks: &[Written],
+    steps: &mut u64,
     changes: &mut Changes,
 ) -> Result<(), Unplaced> {
     let plain = FilePatch { kind: header.kind.clone(), hunks: Vec::new() };
@@ -211,7 +212,7 @@ fn file(
         }
         (kind, Some(before)) => {
             let path = old.or(new.clone()).ok_or(Unplaced::Nothing)?;
-            let bytes = placed(&path, &before.bytes, hunks)?;
+            let bytes = placed(&path, &before.bytes, hunks, steps)?;
             if let Kind::Deleted { .. } = kind {
                 if !bytes.is_empty() {
                     return Err(ApplyFailure::ContentLeft { path }.into());
@@ -243,11 +244,16 @@ fn added(hunks: &[Written]) -> Vec<u8> {
 }
 
 /// The file with all hunks done, each where it fits alone.
-fn placed(path: &RelPath, before: &[u8], hunks: &[Written]) -> Result<Vec<u8>, Unplaced> {
+fn placed(
+    path: &RelPath,
+    before: &[u8],
+    hunks: &[Written],
+    steps: &mut u64,
+) -> Result<Vec<u8>, Unplaced> {
     let lines: Vec<&[u8]> = text::lines(before).collect();
     let mut edits: Vec<(usize, Edit)> = Vec::new();
     for (number, hunk) in (1..).zip(hunks) {
-        let found = align::place(&lines, hunk).map_err(|nowhere| Unplaced::Nowhere {
+        let found = align::place(&lines, hunk, steps).map_err(|nowhere| Unplaced::Nowhere {
             path: path.clone(),
             hunk: number,
             nowhere,
