@@ -204,12 +204,15 @@ fn whole_rounds(home: &Home) -> Vec<Kept> {
 fn csv_lines(home: &Home) -> Vec<String> {
     let text = fs::read_to_string(home.root().join("rounds.csv")).unwrap_or_default();
     let whole = text.rsplit_once('\n').map_or("", |(whole, _)| whole);
+    let header: Vec<&str> = whole.lines().next().unwrap_or_default().split(',').collect();
+    let same = |(at, _): &(usize, &str)| !["seconds", "run"].contains(&header[*at]);
     let lines: Vec<String> = whole
         .lines()
         .map(|line| {
             let cells: Vec<&str> = line.split(',').collect();
-            assert_eq!(cells.len(), 17, "{line}");
-            [&cells[..10], &cells[11..14], &cells[15..]].concat().join(",")
+            assert_eq!(cells.len(), header.len(), "{line}");
+            let kept = cells.into_iter().enumerate().filter(same);
+            kept.map(|(_, cell)| cell).collect::<Vec<_>>().join(",")
         })
         .collect();
     assert_eq!(lines.iter().collect::<BTreeSet<_>>().len(), lines.len(), "{lines:?}");
