@@ -350,8 +350,8 @@ fn of_json(text: &str) -> Vec<String> {
         rest = &rest[at..];
         let length = if rest.starts_with("//") {
             rest.find(['\n', '\r']).unwrap_or(rest.len())
-        } else if rest.starts_with("/*") {
-            rest[2..].find("*/").map_or(rest.len(), |end| end + 4)
+        } else if let Some(inside) = rest.strip_prefix("/*") {
+            inside.find("*/").map_or(rest.len(), |end| end + 4)
         } else if rest.starts_with('"') {
             let mut escaped = false;
             let end = rest[1..].find(|c| {

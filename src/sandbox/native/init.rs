@@ -207,7 +207,7 @@ impl Init {
         if let Err((path, reason)) = written {
             return Report::NotWritten(path, reason);
         }
-        if self.is_full() {
+        if self.is_full(false) {
             let place = self.tmp.display().to_string();
             return Report::NotWritten(place, "the limit on what is written is reached".into());
         }
@@ -225,7 +225,7 @@ impl Init {
         let wanted_network = asked.is_some_and(|asked| asked.wanted_network);
         let wall = begun.elapsed();
         // Whether it was seen in time must not matter.
-        if matches!(end, End::Exited(_) | End::Signalled(_)) && self.is_full() {
+        if matches!(end, End::Exited(_) | End::Signalled(_)) && self.is_full(true) {
             end = End::OutOfDisk;
         }
         self.others.kill_all();

@@ -12,9 +12,9 @@ use std::time::{Duration, Instant};
 /// How often a directory is looked through, whatever became of the disk that it is on.
 const OFTEN: Duration = Duration::from_secs(2);
 
-/// How many looks in a row, and how far apart, something stays hidden that hides itself.
-const HIDDEN: u32 = 4;
-const MOMENT: Duration = Duration::from_millis(5);
+/// How long something stays hidden that hides itself, and how often it is looked for meanwhile.
+const HIDDEN: Duration = Duration::from_millis(500);
+const MOMENT: Duration = Duration::from_millis(10);
 
 /// What a run has written against what it may.
 #[derive(Debug)]
@@ -75,8 +75,8 @@ impl Space {
     }
 
     /// Whether more was written than the limit allows, in bytes or in files. `processes`: whose open files
-    /// without a name count.
-    pub(super) fn exceeded(&mut self, processes: impl Fn() -> Vec<i32>) -> bool {
+    /// without a name count. `last`: the command has ended, and nobody looks again.
+    pub(super) fn exceeded(&mut self, processes: impl Fn() -> Vec<i32>, last: bool) -> bool {
         match &mut self.place {
             Place::Own(places) => {
                 let mut sum = Used::default();
@@ -88,13 +88,14 @@ impl Space {
                 sum.exceeds(self.limit)
             }
             Place::Shared { dir, before, disk, looked } => {
-                // The cheap question first: all of the run's is among what the disk holds more by now.
+                // The cheap question first: all of the run's is among what the disk holds more by now, unless
+                // others made room meanwhile.
                 let grown = of_disk(&*dir).since(*disk).exceeds(self.limit);
-                if !grown && looked.elapsed() < OFTEN {
+                if !grown && !last && looked.elapsed() < OFTEN {
                     return false;
                 }
                 *looked = Instant::now();
-                let mut hidden = 0;
+                let begun = Instant::now();
                 loop {
                     let (mut now, all_seen) = in_dir(dir);
                     let (nameless, all_told) = without_names(&*dir, processes());
@@ -106,9 +107,8 @@ impl Space {
                         return false;
                     }
                     // What hides itself while the disk fills is held to be what fills it. A process that
-                    // begins or ends cannot be asked for a moment.
-                    hidden += 1;
-                    if hidden == HIDDEN {
+                    // begins or ends cannot be asked for a moment, which is longer on a busy machine.
+                    if begun.elapsed() >= HIDDEN {
                         return true;
                     }
                     std::thread::sleep(MOMENT);
@@ -159,6 +159,13 @@ fn in_dir(root: &OwnedFd) -> (Used, bool) {
     (sum, all_seen)
 }
 
+/// Whether a process has ended and waits to be buried: it holds no file, and its list of them is root's.
+fn is_dead(pid: i32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let state = stat.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next());
+    state.is_none_or(|state| matches!(state, 'Z' | 'X'))
+}
+
 /// Bytes of files that processes hold open and that have no name any more, on the disk of a directory;
 /// and whether all processes could be asked.
 fn without_names(dir: &OwnedFd, processes: Vec<i32>) -> (u64, bool) {
@@ -170,7 +177,7 @@ fn without_names(dir: &OwnedFd, processes: Vec<i32>) -> (u64, bool) {
         let open = match fs::read_dir(format!("{process}/fd")) {
             Ok(open) => open,
             Err(error) => {
-                all_told &= error.kind() != std::io::ErrorKind::PermissionDenied;
+                all_told &= error.kind() != std::io::ErrorKind::PermissionDenied || is_dead(pid);
                 continue;
             }
         };

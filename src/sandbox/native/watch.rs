@@ -84,14 +84,14 @@ impl Init {
         if memory::exceeds(self.policy.view.limits.memory, || self.others.pids()) {
             Some(End::OutOfMemory)
         } else {
-            self.is_full().then_some(End::OutOfDisk)
+            self.is_full(false).then_some(End::OutOfDisk)
         }
     }
 
-    /// Whether more was written than may be, where nothing else tells a command so.
-    pub(super) fn is_full(&self) -> bool {
+    /// Whether more was written than may be, where nothing else tells a command so. `last`: it has ended.
+    pub(super) fn is_full(&self, last: bool) -> bool {
         let mut space = self.space.borrow_mut();
-        space.as_mut().is_some_and(|space| space.exceeded(|| self.others.pids()))
+        space.as_mut().is_some_and(|space| space.exceeded(|| self.others.pids(), last))
     }
 }
 
