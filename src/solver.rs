@@ -86,6 +86,21 @@ pub struct Attempt {
     pub bill: Option<Bill>,
 }
 
+impl Attempt {
+    /// One in which nothing could be tried.
+    fn unsolved(reason: Reason) -> Self {
+        Self {
+            solved: false,
+            reward: reward::solver(false),
+            patch: String::new(),
+            runs: 0,
+            reason,
+            flags: Vec::new(),
+            bill: None,
+        }
+    }
+}
+
 /// G independent attempts; the result does not depend on `parallel`.
 pub fn solve(
     harness: &Harness,
@@ -104,26 +119,17 @@ pub fn solve_as(
     request: &Request,
     player: Option<Player<'_>>,
 ) -> Result<Vec<Attempt>, Error> {
-    let unsolved = |reason: Reason| Attempt {
-        solved: false,
-        reward: reward::solver(false),
-        patch: String::new(),
-        runs: 0,
-        reason,
-        flags: Vec::new(),
-        bill: None,
-    };
     let task = match Task::of(harness.base(), artifact) {
         Ok(task) => task,
         Err(refusal) => {
             let reason = Reason::Unplayable(refusal.to_string());
-            return Ok(vec![unsolved(reason); request.attempts]);
+            return Ok(vec![Attempt::unsolved(reason); request.attempts]);
         }
     };
     let program = Program { script: &artifact.test_script, parser: &artifact.test_parser };
     let bench = match Bench::new(harness, languages, &task, program)? {
         Ok(bench) => bench,
-        Err(reason) => return Ok(vec![unsolved(reason); request.attempts]),
+        Err(reason) => return Ok(vec![Attempt::unsolved(reason); request.attempts]),
     };
     let judge = |patch: &[u8]| grading::grade(harness, artifact, patch);
     bench.attempts(request, player, &judge)

@@ -42,16 +42,7 @@ pub fn solve_by_model(
     let task = match Task::of(harness.base(), artifact) {
         Ok(task) => task,
         Err(refusal) => {
-            let reason = Reason::Unplayable(refusal.to_string());
-            let none = Attempt {
-                solved: false,
-                reward: reward::solver(false),
-                patch: String::new(),
-                runs: 0,
-                reason,
-                flags: Vec::new(),
-                bill: None,
-            };
+            let none = Attempt::unsolved(Reason::Unplayable(refusal.to_string()));
             return Ok(vec![none; request.attempts]);
         }
     };

@@ -3,6 +3,12 @@
 use super::{Error, Store};
 use rusqlite::{OptionalExtension, Row, Transaction, params};
 
+/// How a play's files are forgotten, and how one is added.
+const FILES: [&str; 2] = [
+    "DELETE FROM play_files WHERE play = ?",
+    "INSERT INTO play_files (play, path, executable, content) VALUES (?, ?, ?, ?)",
+];
+
 /// One play.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Play {
@@ -163,7 +169,7 @@ impl Store {
             keep_turn(transaction, id, turn)?;
             let sql = "UPDATE plays SET turns = ?, shell = ? WHERE id = ?";
             transaction.prepare_cached(sql)?.execute(params![turn.number, shell, id])?;
-            files.map_or(Ok(()), |files| replace_files(transaction, id, files))
+            files.map_or(Ok(()), |files| replace_files(transaction, FILES, id, files))
         })
     }
 
@@ -181,7 +187,7 @@ impl Store {
                 end.artifact,
                 id
             ])?;
-            replace_files(transaction, id, &[])
+            replace_files(transaction, FILES, id, &[])
         })
     }
 
@@ -216,14 +222,15 @@ fn keep_turn(transaction: &Transaction<'_>, id: &str, turn: &Turn) -> rusqlite::
     Ok(())
 }
 
-fn replace_files(
+/// `of`: statements as in [`FILES`].
+pub(super) fn replace_files(
     transaction: &Transaction<'_>,
+    of: [&str; 2],
     id: &str,
     files: &[PlayFile],
 ) -> rusqlite::Result<()> {
-    transaction.prepare_cached("DELETE FROM play_files WHERE play = ?")?.execute([id])?;
-    let sql = "INSERT INTO play_files (play, path, executable, content) VALUES (?, ?, ?, ?)";
-    let mut insert = transaction.prepare_cached(sql)?;
+    transaction.prepare_cached(of[0])?.execute([id])?;
+    let mut insert = transaction.prepare_cached(of[1])?;
     for file in files {
         insert.execute(params![id, file.path, file.executable, file.content])?;
     }

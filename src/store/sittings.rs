@@ -1,7 +1,14 @@
 //! Sessions with models: every message with what it took, and the tree and shell as they are between two calls.
 
+use super::plays::replace_files;
 use super::{Error, PlayFile, Store};
 use rusqlite::{OptionalExtension, Row, Transaction, params};
+
+/// How a sitting's files are forgotten, and how one is added.
+const FILES: [&str; 2] = [
+    "DELETE FROM sitting_files WHERE sitting = ?",
+    "INSERT INTO sitting_files (sitting, path, executable, content) VALUES (?, ?, ?, ?)",
+];
 
 /// One session of a model in a role.
 #[derive(Clone, Debug, PartialEq)]
@@ -156,7 +163,7 @@ impl Store {
             let Some(After { shell, files }) = after else { return Ok(()) };
             let sql = "UPDATE sittings SET shell = ? WHERE id = ?";
             transaction.prepare_cached(sql)?.execute(params![shell, id])?;
-            files.map_or(Ok(()), |files| replace_files(transaction, id, files))
+            files.map_or(Ok(()), |files| replace_files(transaction, FILES, id, files))
         })
     }
 
@@ -165,7 +172,7 @@ impl Store {
         self.write(|transaction| {
             let sql = "UPDATE sittings SET ending = ?, shell = x'' WHERE id = ?";
             transaction.prepare_cached(sql)?.execute(params![ending, id])?;
-            replace_files(transaction, id, &[])
+            replace_files(transaction, FILES, id, &[])
         })
     }
 
@@ -221,20 +228,6 @@ fn insert(transaction: &Transaction<'_>, id: &str, messages: &[Said]) -> rusqlit
             said.millis.cast_signed(),
             said.tokens,
         ])?;
-    }
-    Ok(())
-}
-
-fn replace_files(
-    transaction: &Transaction<'_>,
-    id: &str,
-    files: &[PlayFile],
-) -> rusqlite::Result<()> {
-    transaction.prepare_cached("DELETE FROM sitting_files WHERE sitting = ?")?.execute([id])?;
-    let sql = "INSERT INTO sitting_files (sitting, path, executable, content) VALUES (?, ?, ?, ?)";
-    let mut insert = transaction.prepare_cached(sql)?;
-    for file in files {
-        insert.execute(params![id, file.path, file.executable, file.content])?;
     }
     Ok(())
 }

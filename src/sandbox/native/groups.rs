@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Memory of the kernel's own and of files that are read only, beside what a run may use and write.
@@ -39,11 +40,11 @@ pub(super) struct Groups {
     free: Arc<Mutex<Free>>,
 }
 
-#[derive(Debug, Default)]
-struct Free {
-    groups: Vec<Vec<PathBuf>>,
-    made: u32,
-}
+/// Groups that no run is in.
+type Free = Vec<Vec<PathBuf>>;
+
+/// Of the whole process: what one sandbox made must not be another's to remove.
+static MADE: AtomicU64 = AtomicU64::new(0);
 
 /// What bounds one run; free again when it is dropped, which the run's processes have ended before.
 #[derive(Debug)]
@@ -80,14 +81,12 @@ impl Groups {
         if self.places.is_empty() {
             return None;
         }
-        let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
-        let dirs = free.groups.pop();
-        let dirs = dirs.unwrap_or_else(|| {
-            free.made += 1;
-            let name = format!("{PREFIX}{}-{}", std::process::id(), free.made);
+        let free = self.free.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let dirs = free.unwrap_or_else(|| {
+            let number = MADE.fetch_add(1, Ordering::Relaxed);
+            let name = format!("{PREFIX}{}-{number}", std::process::id());
             self.places.iter().map(|place| place.dir.join(&name)).collect()
         });
-        drop(free);
         let mut group = Group { dirs, free: Arc::clone(&self.free), killed: 0 };
         for (place, dir) in self.places.iter().zip(&group.dirs) {
             if let Err(error) = bound(place, dir, limits) {
@@ -103,7 +102,7 @@ impl Groups {
 impl Drop for Groups {
     fn drop(&mut self) {
         let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
-        for dir in free.groups.drain(..).flatten() {
+        for dir in free.drain(..).flatten() {
             fs::remove_dir(dir).ok();
         }
     }
@@ -139,7 +138,7 @@ impl Drop for Group {
         };
         if self.dirs.iter().all(is_empty) {
             let dirs = std::mem::take(&mut self.dirs);
-            self.free.lock().unwrap_or_else(PoisonError::into_inner).groups.push(dirs);
+            self.free.lock().unwrap_or_else(PoisonError::into_inner).push(dirs);
         } else {
             // Somebody is still going; the next process that looks for places removes it.
             for dir in &self.dirs {
@@ -323,6 +322,24 @@ mod tests {
         drop(again);
         drop(groups);
         assert!(!dirs.iter().any(|dir| dir.exists()));
+    }
+
+    #[test]
+    fn what_one_sandbox_made_is_not_another_s_to_remove() {
+        let (one, other) = (Groups::find(), Groups::find());
+        let limits = Limits {
+            memory: 32 << 20,
+            processes: 20,
+            disk: 1 << 20,
+            keep_head: 0,
+            keep_tail: 0,
+            output: 0,
+        };
+        let (Some(kept), Some(gone)) = (one.take(&limits), other.take(&limits)) else { return };
+        assert!(kept.dirs.iter().all(|dir| !gone.dirs.contains(dir)));
+        drop(gone);
+        drop(other);
+        assert!(kept.doors().iter().all(|door| door.exists()));
     }
 
     #[test]
