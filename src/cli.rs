@@ -7,6 +7,7 @@ mod arguments;
 mod check;
 mod config;
 mod doctor;
+mod eval;
 mod exit;
 mod grade;
 mod inject;
@@ -90,6 +91,7 @@ pub fn run(session: &Session, command: &Command, json: bool, protocol: SelfTest)
         Command::Inject(command) => inject::run(command, &mut context),
         Command::Check(command) => check::run(command, &mut context),
         Command::Solve(command) => solve::run(command, &mut context),
+        Command::Eval(command) => eval::run(command, &mut context),
         Command::Grade(command) => grade::run(command, &mut context),
         Command::Parse(command) => parse::run(command, &mut context),
         Command::Score(command) => score::run(command, &mut context),

@@ -12,6 +12,7 @@ mod curve;
 mod doctor;
 mod documents;
 mod error;
+mod eval;
 mod folder;
 mod game;
 mod grade;
@@ -58,6 +59,7 @@ pub use doctor::{
 };
 pub use documents::{Document, KeptArtifact, KeptRun};
 pub use error::Error;
+pub use eval::{EvalAnswer, EvalRequest, Interval, Rate, RateAt, RateOf};
 pub use game::Game;
 pub use grade::{GradeAnswer, GradeRequest};
 pub use inject::{InjectAnswer, InjectRequest};

@@ -13,6 +13,7 @@ mod donors;
 mod evidence;
 mod features;
 mod hints;
+mod inverse;
 mod place;
 mod proposal;
 mod ranking;
@@ -28,7 +29,7 @@ mod words;
 mod tests;
 
 pub use by_model::{ByModel, solve_by_model};
-pub use features::start_weights;
+pub use features::{SHARE, SUSPICION, start_weights};
 pub use ranking::Player;
 
 use crate::agent::Bill;
@@ -87,6 +88,19 @@ pub struct Attempt {
 }
 
 impl Attempt {
+    /// One that came to this patch, however it did.
+    pub fn graded(patch: String, runs: usize, grade: Grade) -> Self {
+        Self {
+            solved: grade.solved,
+            reward: reward::solver(grade.solved),
+            patch,
+            runs,
+            reason: grade.reason,
+            flags: grade.flags,
+            bill: None,
+        }
+    }
+
     /// One in which nothing could be tried.
     fn unsolved(reason: Reason) -> Self {
         Self {
@@ -133,6 +147,21 @@ pub fn solve_as(
     };
     let judge = |patch: &[u8]| grading::grade(harness, artifact, patch);
     bench.attempts(request, player, &judge)
+}
+
+/// A patch against the tree that a solver sees which leads to exactly the original, where one or two of the
+/// solver's own proposals do: what no order can beat. It takes the original, so that no player may ask.
+pub fn inverse_of(
+    harness: &Harness,
+    languages: &Languages,
+    artifact: &Artifact,
+) -> Result<Option<String>, Error> {
+    let Ok(task) = Task::of(harness.base(), artifact) else { return Ok(None) };
+    let program = Program { script: &artifact.test_script, parser: &artifact.test_parser };
+    let Ok(bench) = Bench::new(harness, languages, &task, program)? else { return Ok(None) };
+    let inverse = bench.proposals.inverse(harness.base());
+    let changes = inverse.and_then(|proposals| bench.proposals.candidate(&proposals));
+    Ok(changes.map(|changes| String::from_utf8_lossy(&bench.patch(&changes)).into_owned()))
 }
 
 /// The judge: a patch to a grade.

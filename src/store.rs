@@ -8,6 +8,7 @@ mod baselines;
 mod differences;
 mod edits;
 mod error;
+mod evals;
 mod jobs;
 mod open;
 mod plays;
@@ -24,6 +25,7 @@ pub use artifacts::Artifact;
 pub use differences::Difference;
 pub use edits::TriedEdit;
 pub use error::Error;
+pub use evals::{Eval, EvalOutcome};
 pub use jobs::{JobState, StoredJob};
 pub use plays::{Play, PlayEnd, PlayFile, PlayState, Turn};
 pub use practice::{

@@ -150,6 +150,7 @@ pub enum Command {
     Check(super::check::Check),
     Solve(super::solve::Solve),
     Grade(super::grade::Grade),
+    Eval(super::eval::Evaluation),
     Parse(super::parse::Parse),
     Score(super::score::Score),
     WrongBook(super::wrong_book::WrongBook),

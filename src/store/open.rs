@@ -16,8 +16,18 @@ const APPLICATION: i64 = 0x5353_524d;
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Each takes the schema from its index to the next. Never edited once released, only added to.
-pub(super) const MIGRATIONS: [&str; 9] =
-    [FIRST, WRONG_BOOK_AND_RUNS, EDITS, DIFFERENCES, JOBS, PLAYS, PRACTICE, ROLLOUTS, SITTINGS];
+pub(super) const MIGRATIONS: [&str; 10] = [
+    FIRST,
+    WRONG_BOOK_AND_RUNS,
+    EDITS,
+    DIFFERENCES,
+    JOBS,
+    PLAYS,
+    PRACTICE,
+    ROLLOUTS,
+    SITTINGS,
+    EVALS,
+];
 
 const FIRST: &str = "
     CREATE TABLE artifacts (
@@ -356,6 +366,28 @@ const SITTINGS: &str = "
     ) STRICT;
     ALTER TABLE attempts ADD COLUMN sitting TEXT;
     ALTER TABLE runs ADD COLUMN waits TEXT;
+";
+
+const EVALS: &str = "
+    CREATE TABLE evals (
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        id TEXT NOT NULL UNIQUE,
+        begun INTEGER NOT NULL,
+        settings TEXT NOT NULL,
+        answer TEXT
+    ) STRICT;
+    CREATE TABLE eval_outcomes (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        eval TEXT NOT NULL,
+        case_id TEXT NOT NULL,
+        number INTEGER NOT NULL,
+        package TEXT NOT NULL,
+        outcome TEXT NOT NULL,
+        runs INTEGER NOT NULL,
+        seconds REAL NOT NULL,
+        detail TEXT NOT NULL,
+        UNIQUE (eval, case_id, number)
+    ) STRICT;
 ";
 
 /// Opens or makes the database; the second value is where a damaged one was moved.
