@@ -20,6 +20,7 @@ mod practice;
 mod probe;
 mod progress;
 mod proxy;
+mod report;
 mod score;
 mod setup;
 mod solve;
@@ -98,6 +99,7 @@ pub fn run(session: &Session, command: &Command, json: bool, protocol: SelfTest)
         Command::WrongBook(command) => wrong_book::run(command, &mut context),
         Command::Unnoticed(command) => unnoticed::run(command, &mut context),
         Command::Practice(command) => practice::run(command, &mut context),
+        Command::Report(command) => report::run(command, &mut context),
         Command::Status(command) => status::run(command, &mut context),
         Command::State(command) => state::run(command, &mut context),
         Command::Probe(command) => probe::run(command, &mut context),

@@ -54,7 +54,7 @@ pub struct EvalRequest {
     pub anew: bool,
 }
 
-#[derive(Clone, Debug, serde::Serialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 pub struct EvalAnswer {
     /// Of the cases, the policy and all that was asked for: what the store knows it by.
     pub eval: String,
@@ -92,14 +92,14 @@ pub struct EvalAnswer {
     pub known: usize,
 }
 
-#[derive(Clone, Debug, serde::Serialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 pub struct RateAt {
     pub runs: usize,
     #[serde(flatten)]
     pub rate: Rate,
 }
 
-#[derive(Clone, Debug, serde::Serialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 pub struct RateOf {
     pub package: String,
     pub cases: usize,
@@ -133,27 +133,36 @@ impl Session {
         let known = store.eval_outcomes(&eval).map_err(Error::harness)?;
         let mut done: BTreeSet<String> = BTreeSet::new();
         for (case, known) in by_case(&known) {
-            if known.len() >= request.sampled.unwrap_or(1) || known.iter().any(|one| !is_attempt(one)) {
+            if known.len() >= request.sampled.unwrap_or(1)
+                || known.iter().any(|one| !is_attempt(one))
+            {
                 done.insert(case.to_owned());
             }
         }
-        let mut order: Vec<&Case> = cases.cases.iter().filter(|case| !done.contains(&case.id)).collect();
+        let mut order: Vec<&Case> =
+            cases.cases.iter().filter(|case| !done.contains(&case.id)).collect();
         // One tree after another: opening one takes its baseline.
         order.sort_by(|a, b| a.package.cmp(&b.package));
-        let mut open = None;
+        let (mut open, started, mut repaired) = (None, Instant::now(), 0);
         for (number, case) in order.iter().enumerate() {
             if job.cancel.is_cancelled() {
                 return Err(Error::Cancelled);
             }
-            job.step(&format!(
-                "case {} of {}: {}",
-                done.len() + number + 1,
-                cases.cases.len(),
-                case.id
-            ));
+            let at = done.len() + number + 1;
+            let left = match number {
+                0 => String::new(),
+                number => {
+                    let each = started.elapsed().as_secs_f64()
+                        / f64::from(u32::try_from(number).unwrap_or(1));
+                    let left = each * f64::from(u32::try_from(order.len() - number).unwrap_or(0));
+                    format!("{repaired} of {number} repaired, about {:.0} min left", left / 60.0)
+                }
+            };
+            job.step(&format!("case {at} of {}: {} {left}", cases.cases.len(), case.id));
             let whole = Playing { session: self, request, policy: &policy, seed, job };
             for one in whole.case(case, &mut open)? {
                 let row = EvalOutcome { eval: eval.clone(), ..one };
+                repaired += usize::from(is_repair(&row, request.budget));
                 store.keep_eval_outcome(&row).map_err(Error::harness)?;
             }
         }
@@ -250,8 +259,8 @@ impl Playing<'_> {
         }
         let (seconds, count) = (started.elapsed().as_secs_f64(), attempts.len().max(1));
         for (number, attempt) in attempts.iter().enumerate() {
-            let (outcome, detail) = judged(opened, &ready, attempt)
-                .map_err(|error| self.job.failed(error))?;
+            let (outcome, detail) =
+                judged(opened, &ready, attempt).map_err(|error| self.job.failed(error))?;
             let runs = u32::try_from(attempt.runs).unwrap_or(u32::MAX);
             #[expect(clippy::cast_precision_loss, reason = "few attempts")]
             let seconds = seconds / count as f64;
@@ -277,11 +286,16 @@ fn judged(
     }
     let rebuilt = grading::rebuild(&opened.harness, &ready.artifact, attempt.patch.as_bytes());
     let (true, Ok(rebuilt)) = (ready.has_original, rebuilt) else {
-        return Ok((REPAIRED, "the original is not known: its other tests were not compared".to_owned()));
+        return Ok((
+            REPAIRED,
+            "the original is not known: its other tests were not compared".to_owned(),
+        ));
     };
     let verdicts = match opened.harness.run_everything(&rebuilt.tree)?.verdicts {
         Ok(verdicts) => verdicts,
-        Err(none) => return Ok((BREAKS_OTHERS, format!("the whole suite gave no verdict: {none}"))),
+        Err(none) => {
+            return Ok((BREAKS_OTHERS, format!("the whole suite gave no verdict: {none}")));
+        }
     };
     let baseline = opened.harness.baseline()?;
     let lost: Vec<&String> = baseline
@@ -293,7 +307,10 @@ fn judged(
         None => (REPAIRED, reason),
         Some(first) => {
             let count = lost.len();
-            (BREAKS_OTHERS, format!("{count} tests of the whole suite no longer pass, first {first}"))
+            (
+                BREAKS_OTHERS,
+                format!("{count} tests of the whole suite no longer pass, first {first}"),
+            )
         }
     })
 }

@@ -35,8 +35,13 @@ impl Store {
     /// Begins an evaluation, or finds the one of before.
     pub fn begin_eval(&self, eval: &Eval) -> Result<(), Error> {
         self.write(|transaction| {
-            let sql = "INSERT INTO evals (id, begun, settings) VALUES (?, ?, ?) ON CONFLICT DO NOTHING";
-            transaction.prepare_cached(sql)?.execute(params![eval.id, eval.begun, eval.settings])?;
+            let sql =
+                "INSERT INTO evals (id, begun, settings) VALUES (?, ?, ?) ON CONFLICT DO NOTHING";
+            transaction.prepare_cached(sql)?.execute(params![
+                eval.id,
+                eval.begun,
+                eval.settings
+            ])?;
             Ok(())
         })
     }

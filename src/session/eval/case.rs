@@ -237,8 +237,7 @@ fn text(path: &Path) -> Result<String, Error> {
     if bytes.len() as u64 > LARGEST {
         return Err(Error::usage(format!("{} has more than {LARGEST} bytes", path.display())));
     }
-    String::from_utf8(bytes)
-        .map_err(|_| Error::usage(format!("{} is not UTF-8", path.display())))
+    String::from_utf8(bytes).map_err(|_| Error::usage(format!("{} is not UTF-8", path.display())))
 }
 
 fn unreadable(path: &Path, error: &std::io::Error) -> Error {

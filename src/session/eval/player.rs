@@ -22,7 +22,10 @@ pub(super) enum Policy {
     Ochiai(Weights),
     /// The bug's inverse where it is a candidate, else today's order.
     Oracle,
-    Trained { weights: Weights, hash: String },
+    Trained {
+        weights: Weights,
+        hash: String,
+    },
 }
 
 /// What is wanted of each case.

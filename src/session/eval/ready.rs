@@ -309,9 +309,8 @@ fn reproduced(
     })?;
     let with = verdicts(&bug)?;
     let without = verdicts(&nothing)?;
-    let first = |ids: &[String], holds: &dyn Fn(&str) -> bool| {
-        ids.iter().find(|id| !holds(id)).cloned()
-    };
+    let first =
+        |ids: &[String], holds: &dyn Fn(&str) -> bool| ids.iter().find(|id| !holds(id)).cloned();
     let complain = |id: String, what: &str| {
         Err(NotReady::Outcome(NOT_REPRODUCED, format!("the test {id} {what}")))
     };

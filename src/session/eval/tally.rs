@@ -11,7 +11,9 @@ const RESAMPLES: usize = 10_000;
 const SEED: u64 = 7;
 
 /// A share with its 95 % interval.
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, schemars::JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize, schemars::JsonSchema,
+)]
 pub struct Rate {
     pub rate: f64,
     pub low: f64,
@@ -19,7 +21,9 @@ pub struct Rate {
 }
 
 /// How an interval was made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Interval {
     /// One package: cases count as independent.
