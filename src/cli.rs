@@ -1,7 +1,7 @@
 //! The command line: reads arguments, calls one verb, writes the answer.
 //!
 //! Standard output carries answers only (with `--json` one JSON object on its last line; `play`
-//! writes one a round); everything else goes to standard error.
+//! writes one a round, `train` one a step); everything else goes to standard error.
 
 mod arguments;
 mod check;
@@ -27,6 +27,7 @@ mod solve;
 mod state;
 mod status;
 mod table;
+mod train;
 mod unnoticed;
 mod wrong_book;
 
@@ -93,6 +94,7 @@ pub fn run(session: &Session, command: &Command, json: bool, protocol: SelfTest)
         Command::Check(command) => check::run(command, &mut context),
         Command::Solve(command) => solve::run(command, &mut context),
         Command::Eval(command) => eval::run(command, &mut context),
+        Command::Train(command) => train::run(command, &mut context),
         Command::Grade(command) => grade::run(command, &mut context),
         Command::Parse(command) => parse::run(command, &mut context),
         Command::Score(command) => score::run(command, &mut context),

@@ -29,6 +29,7 @@ mod place;
 mod play;
 mod played;
 mod plays;
+mod policy;
 mod practice;
 mod probe;
 mod proxy;
@@ -77,6 +78,7 @@ pub use plays::{
     PlayBeginRequest, PlayCreateAnswer, PlayCreateRequest, PlayEditAnswer, PlayEditRequest,
     PlayReadAnswer, PlayReadRequest, PlayRef, PlayRole, PlaySubmitAnswer, PlaySubmitRequest,
 };
+pub use policy::{PolicyLine, START};
 pub use practice::{
     DueLine, FamilyLine, Hint, PlaceLine, PlayerLine, PlayerStats, PracticeAnswer,
     PracticeCheckAnswer, PracticeHintAnswer, PracticeLine, PracticeListAnswer, PracticePick,
@@ -95,7 +97,9 @@ pub use score::{Outcome, RewardsAnswer, ScoreAnswer, ScoreRequest, score};
 pub use setup::{ClientEntry, SetupAction, SetupAnswer, SetupOutcome, SetupRequest};
 pub use solve::{AttemptLine, SolveAnswer, SolveRequest};
 pub use status::{LastRound, LeftOut, RunLine, StatusAnswer};
-pub use train::TrainAnswer;
+pub use train::{
+    TRAINING_BUGS, TRAINING_RUNS, TrainAnswer, TrainRequest, TrainStep, Trained, TrainedRole,
+};
 pub use unnoticed::{
     DEFAULT_EDITS, DEFAULT_UNNOTICED, UnnoticedAnswer, UnnoticedLine, UnnoticedRequest,
 };

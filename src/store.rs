@@ -11,12 +11,14 @@ mod error;
 mod evals;
 mod jobs;
 mod open;
+mod outcomes;
 mod plays;
 mod practice;
 mod rollouts;
 mod rounds;
 mod runs;
 mod sittings;
+mod steps;
 #[cfg(test)]
 mod tests;
 mod wrong_book;
@@ -36,6 +38,7 @@ pub use rollouts::{Rollout, RolloutTurn};
 pub use rounds::{Attempt, Counts, Kept, Played, Round};
 pub use runs::{Run, RunState};
 pub use sittings::{After, Said, SpentRow, StoredSitting};
+pub use steps::TrainedStep;
 pub use wrong_book::{Entry, Failure, Group};
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};

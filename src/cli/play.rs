@@ -1,6 +1,6 @@
 //! `ssr-mcp play`.
 
-use super::arguments::{Attempts, Injection, Least, Tests};
+use super::arguments::{Attempts, Injection, Least, Policy, Tests};
 use super::models::Models;
 use super::{Context, Ended, Exit, out, table};
 use crate::agent::{Account, Spent};
@@ -69,6 +69,8 @@ pub struct Play {
     csv: Option<PathBuf>,
     #[command(flatten)]
     least: Least,
+    #[command(flatten)]
+    policy: Policy,
     #[command(flatten)]
     tests: Tests,
 }
@@ -186,6 +188,7 @@ fn request(command: &Play, roles: Roles) -> PlayRequest {
         alpha: command.alpha,
         invalid: command.invalid_reward,
         roles,
+        policy: command.policy.policy.clone(),
         resume: command.resume,
     }
 }

@@ -16,7 +16,7 @@ const APPLICATION: i64 = 0x5353_524d;
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Each takes the schema from its index to the next. Never edited once released, only added to.
-pub(super) const MIGRATIONS: [&str; 10] = [
+pub(super) const MIGRATIONS: [&str; 11] = [
     FIRST,
     WRONG_BOOK_AND_RUNS,
     EDITS,
@@ -26,6 +26,7 @@ pub(super) const MIGRATIONS: [&str; 10] = [
     PRACTICE,
     ROLLOUTS,
     SITTINGS,
+    TRAINING,
     EVALS,
 ];
 
@@ -366,6 +367,25 @@ const SITTINGS: &str = "
     ) STRICT;
     ALTER TABLE attempts ADD COLUMN sitting TEXT;
     ALTER TABLE runs ADD COLUMN waits TEXT;
+";
+
+/// `policy`: the hash of the one that made the attempt; none for the fixed order and for models.
+const TRAINING: &str = "
+    CREATE TABLE outcomes (
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        key TEXT NOT NULL,
+        candidate TEXT NOT NULL,
+        content TEXT NOT NULL,
+        UNIQUE (key, candidate)
+    ) STRICT;
+    CREATE TABLE training_steps (
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        at INTEGER NOT NULL,
+        before TEXT NOT NULL,
+        after TEXT NOT NULL,
+        report TEXT NOT NULL
+    ) STRICT;
+    ALTER TABLE attempts ADD COLUMN policy TEXT;
 ";
 
 const EVALS: &str = "

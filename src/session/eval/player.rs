@@ -2,10 +2,10 @@
 
 use crate::artifact::Artifact;
 use crate::harness::Error as Harness;
-use crate::policy::{Checkpoint, Past, Role, Scope, Weights};
+use crate::policy::{Checkpoint, Past, Player, Role, Sampling, Scope, Weights};
 use crate::session::Error;
 use crate::session::open::Opened;
-use crate::solver::{self, Attempt, Player};
+use crate::solver::{self, Attempt, Prepared};
 use std::path::Path;
 
 /// Suspicion counts so much more than the template that the template decides between equals only.
@@ -86,7 +86,14 @@ impl Policy {
         artifact: &Artifact,
         wanted: Wanted,
     ) -> Result<Vec<Attempt>, Harness> {
-        let (harness, languages) = (&opened.harness, &opened.languages);
+        let prepared = Prepared::of(&opened.harness, &opened.languages, artifact)?;
+        let prepared = prepared.remembering(wanted.seed)?;
+        let attempts = wanted.sampled.unwrap_or(1);
+        if matches!(self, Self::Oracle)
+            && let Some(attempt) = prepared.inverse()?
+        {
+            return Ok(vec![attempt; attempts]);
+        }
         let none = Weights::new();
         let past = Past::default();
         let weights = match self {
@@ -96,26 +103,20 @@ impl Policy {
                 Some(weights)
             }
         };
-        if matches!(self, Self::Oracle)
-            && let Some(patch) = solver::inverse_of(harness, languages, artifact)?
-        {
-            let grade = crate::grading::grade(harness, artifact, patch.as_bytes())?;
-            if grade.solved {
-                return Ok(vec![Attempt::graded(patch, 1, grade); wanted.sampled.unwrap_or(1)]);
-            }
-        }
-        let draws = wanted.sampled.is_some() || matches!(self, Self::Uniform);
-        // The first attempt is greedy: where draws are wanted, it is none of them.
-        let skipped = usize::from(draws);
+        let chance = wanted.sampled.is_some() || matches!(self, Self::Uniform);
+        let sampling = if chance { Sampling::All } else { Sampling::Greedy };
+        let player =
+            weights.map(|weights| Player { weights, past: &past, hash: self.id(), sampling });
+        // Without weights the first attempt takes the plain order, and every other one tastes differently.
+        let plain = usize::from(weights.is_none() && chance);
         let request = solver::Request {
-            attempts: wanted.sampled.unwrap_or(1) + skipped,
+            attempts: attempts + plain,
             seed: wanted.seed,
             runs: Some(wanted.budget),
             parallel: 1,
         };
-        let player = weights.map(|weights| Player { weights, past: &past });
-        let mut attempts = solver::solve_as(harness, languages, artifact, &request, player)?;
-        attempts.drain(..skipped.min(attempts.len()));
-        Ok(attempts)
+        let mut made = prepared.attempts(&request, player)?;
+        made.drain(..plain.min(made.len()));
+        Ok(made)
     }
 }
