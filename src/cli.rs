@@ -1,12 +1,13 @@
 //! The command line: reads arguments, calls one verb, writes the answer.
 //!
 //! Standard output carries answers only (with `--json` one JSON object on its last line; `play`
-//! writes one a round); everything else goes to standard error.
+//! writes one a round, `train` one a step); everything else goes to standard error.
 
 mod arguments;
 mod check;
 mod config;
 mod doctor;
+mod eval;
 mod exit;
 mod grade;
 mod inject;
@@ -19,12 +20,14 @@ mod practice;
 mod probe;
 mod progress;
 mod proxy;
+mod report;
 mod score;
 mod setup;
 mod solve;
 mod state;
 mod status;
 mod table;
+mod train;
 mod unnoticed;
 mod wrong_book;
 
@@ -90,12 +93,15 @@ pub fn run(session: &Session, command: &Command, json: bool, protocol: SelfTest)
         Command::Inject(command) => inject::run(command, &mut context),
         Command::Check(command) => check::run(command, &mut context),
         Command::Solve(command) => solve::run(command, &mut context),
+        Command::Eval(command) => eval::run(command, &mut context),
+        Command::Train(command) => train::run(command, &mut context),
         Command::Grade(command) => grade::run(command, &mut context),
         Command::Parse(command) => parse::run(command, &mut context),
         Command::Score(command) => score::run(command, &mut context),
         Command::WrongBook(command) => wrong_book::run(command, &mut context),
         Command::Unnoticed(command) => unnoticed::run(command, &mut context),
         Command::Practice(command) => practice::run(command, &mut context),
+        Command::Report(command) => report::run(command, &mut context),
         Command::Status(command) => status::run(command, &mut context),
         Command::State(command) => state::run(command, &mut context),
         Command::Probe(command) => probe::run(command, &mut context),

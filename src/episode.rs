@@ -12,9 +12,10 @@ use crate::agent::{self, Bill, Error};
 use crate::artifact::Artifact;
 use crate::consistency::{self, Minima, Parent, Report};
 use crate::harness::{self, Harness};
-use crate::injector::{self, Counts, Injected, Made, NotInjected, Strategy, Undone};
+use crate::injector::{self, Counts, Injected, Made, NotInjected, Strategy, Tried, Undone};
+use crate::policy::Player;
 use crate::reward::Scheme;
-use crate::solver::{self, Attempt};
+use crate::solver::{self, Attempt, Prepared};
 use crate::syntax::Languages;
 use crate::wrong_book::{FIRST_ORDER, SECOND_ORDER};
 use std::time::Instant;
@@ -35,6 +36,10 @@ pub struct Rules {
 pub struct Players<'a> {
     pub injector: Option<injector::ByModel<'a>>,
     pub solver: Option<solver::ByModel<'a>>,
+    /// What the embedded roles go by; `None`: fixed rules.
+    pub policy: Option<Player<'a>>,
+    /// Whether what candidates' runs say is kept, and not run again where it is known.
+    pub remembers: bool,
 }
 
 /// What is played in a round.
@@ -67,6 +72,8 @@ pub struct Round {
     pub report: Option<Report>,
     /// What a model that injected took.
     pub bill: Option<Bill>,
+    /// What a policy drew until the bug stood, or in vain.
+    pub tried: Vec<Tried>,
     pub attempts: Vec<Attempt>,
     /// `None` where nobody injected the bug.
     pub inject_reward: Option<f64>,
@@ -149,7 +156,8 @@ pub fn begin(
         let Made { injected, bill } = injector::inject_by_model(&rules.injector, by, known)?;
         (injected, Some(bill), Proof::Foreign)
     } else {
-        let injected = injector::inject(harness, languages, &rules.injector, known)?;
+        let policy = players.policy;
+        let injected = injector::inject_as(harness, languages, &rules.injector, known, policy)?;
         (injected, None, Proof::Injected)
     };
     let mut round = Round { bill, ..begun(injected, rules, invalid) };
@@ -197,7 +205,14 @@ pub fn finish(
         if round.is_valid() {
             round.attempts = match &players.solver {
                 Some(by) => solver::solve_by_model(artifact, &rules.solver, by)?,
-                None => solver::solve(harness, languages, artifact, &rules.solver)?,
+                None => {
+                    let policy = players.policy;
+                    let mut bug = Prepared::of(harness, languages, artifact)?;
+                    if players.remembers {
+                        bug = bug.remembering(rules.solver.seed)?;
+                    }
+                    bug.attempts(&rules.solver, policy)?
+                }
             };
             for (index, attempt) in round.attempts.iter().enumerate() {
                 progress(Progress::Attempted { index, solved: attempt.solved });
@@ -230,7 +245,7 @@ pub fn finish(
 fn begun(injected: Result<Injected, NotInjected>, rules: &Rules, invalid: f64) -> Round {
     match injected {
         Ok(bug) => with(bug, Some(invalid)),
-        Err(NotInjected { reason, counts }) => Round {
+        Err(NotInjected { reason, counts, tried }) => Round {
             kind: Kind::Bug,
             bug_order: FIRST_ORDER,
             artifact: None,
@@ -241,6 +256,7 @@ fn begun(injected: Result<Injected, NotInjected>, rules: &Rules, invalid: f64) -
             origin: None,
             report: None,
             bill: None,
+            tried,
             attempts: Vec::new(),
             inject_reward: Some(invalid),
             solve_rate: None,
@@ -261,6 +277,7 @@ fn with(bug: Injected, inject_reward: Option<f64>) -> Round {
         origin: bug.origin,
         report: None,
         bill: None,
+        tried: bug.tried,
         attempts: Vec::new(),
         inject_reward,
         solve_rate: None,

@@ -429,6 +429,11 @@ impl Harness {
         *self.spent.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// How long at least one run was under way: the rest of a wall clock's time is not theirs.
+    pub fn busy(&self) -> Duration {
+        self.slots.busy_for()
+    }
+
     fn spend(&self, cpu: Duration) {
         self.note_spent(|spent| {
             spent.cpu += cpu;

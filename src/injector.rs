@@ -25,6 +25,7 @@ mod features;
 mod hide;
 mod history;
 mod inverse;
+mod learned;
 mod locate;
 mod names;
 mod parts;
@@ -42,12 +43,14 @@ mod tests;
 
 pub use by_model::{ByModel, Lesson, Made, Style, inject_by_model};
 pub use features::start_weights;
+pub use learned::{Fate, Tried};
 pub use parts::{Given, artifact_of};
 pub use single::{Editable, Singles};
 pub use task::of_injector;
 
 use crate::artifact::Artifact;
 use crate::harness::{Error, Harness};
+use crate::policy::Player;
 use crate::syntax::Languages;
 use crate::tree::RelPath;
 use crate::workspace::{History, Wanted};
@@ -150,6 +153,8 @@ pub struct Injected {
     pub counts: Counts,
     /// The commits that it undoes; `None` for the other strategies.
     pub origin: Option<Undone>,
+    /// What a policy drew until the bug stood.
+    pub tried: Vec<Tried>,
 }
 
 /// The commits that a bug undoes.
@@ -177,6 +182,8 @@ pub struct UndoneCommit {
 pub struct NotInjected {
     pub reason: String,
     pub counts: Counts,
+    /// What a policy drew, in vain.
+    pub tried: Vec<Tried>,
 }
 
 impl Strategy {
@@ -234,5 +241,17 @@ pub fn inject(
     request: &Request,
     known: &dyn Fn(&str) -> bool,
 ) -> Result<Result<Injected, NotInjected>, Error> {
-    begin::search(harness, languages, request, known)
+    inject_as(harness, languages, request, known, None)
+}
+
+/// The same, with edits drawn by a player; `None`: by the fixed chances. Commits that are undone are drawn by
+/// these in either case.
+pub fn inject_as(
+    harness: &Harness,
+    languages: &Languages,
+    request: &Request,
+    known: &dyn Fn(&str) -> bool,
+    player: Option<Player<'_>>,
+) -> Result<Result<Injected, NotInjected>, Error> {
+    begin::search(harness, languages, request, known, player)
 }

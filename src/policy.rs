@@ -15,6 +15,7 @@ mod checkpoint;
 mod draws;
 mod options;
 mod past;
+mod player;
 mod scene;
 mod weights;
 
@@ -25,6 +26,7 @@ pub use checkpoint::{AVERAGE, Checkpoint, Refusal, VERSION, WEIGHTS};
 pub use draws::{Draws, Misdrawn, draw, greedy};
 pub use options::{LARGEST_VALUE, Options, OptionsBuilder};
 pub use past::Past;
+pub use player::{Drawn, Player, Sampling};
 pub use scene::{Names, Scene};
 pub use weights::{LARGEST_WEIGHT, Scope, Weights};
 

@@ -12,6 +12,7 @@ mod curve;
 mod doctor;
 mod documents;
 mod error;
+mod eval;
 mod folder;
 mod game;
 mod grade;
@@ -28,12 +29,14 @@ mod place;
 mod play;
 mod played;
 mod plays;
+mod policy;
 mod practice;
 mod probe;
 mod proxy;
 mod prune;
 mod record;
 mod reference;
+mod report;
 mod roles;
 mod run_tests;
 mod runs;
@@ -58,6 +61,7 @@ pub use doctor::{
 };
 pub use documents::{Document, KeptArtifact, KeptRun};
 pub use error::Error;
+pub use eval::{EvalAnswer, EvalRequest, Interval, Rate, RateAt, RateOf};
 pub use game::Game;
 pub use grade::{GradeAnswer, GradeRequest};
 pub use inject::{InjectAnswer, InjectRequest};
@@ -74,6 +78,7 @@ pub use plays::{
     PlayBeginRequest, PlayCreateAnswer, PlayCreateRequest, PlayEditAnswer, PlayEditRequest,
     PlayReadAnswer, PlayReadRequest, PlayRef, PlayRole, PlaySubmitAnswer, PlaySubmitRequest,
 };
+pub use policy::{PolicyLine, START};
 pub use practice::{
     DueLine, FamilyLine, Hint, PlaceLine, PlayerLine, PlayerStats, PracticeAnswer,
     PracticeCheckAnswer, PracticeHintAnswer, PracticeLine, PracticeListAnswer, PracticePick,
@@ -85,13 +90,16 @@ pub use probe::{ProbeAnswer, ProbeLine, ProbeRequest};
 pub use proxy::ProxyRequest;
 pub use prune::PruneAnswer;
 pub use reference::ArtifactRef;
+pub use report::{EvalLine, Point, ReportAnswer, ReportRequest, RunReport};
 pub use roles::{CONFIGURED, DEFAULT_CONCURRENCY, EMBEDDED, Player, Roles};
 pub use run_tests::{RunTestsAnswer, RunTestsRequest};
 pub use score::{Outcome, RewardsAnswer, ScoreAnswer, ScoreRequest, score};
 pub use setup::{ClientEntry, SetupAction, SetupAnswer, SetupOutcome, SetupRequest};
 pub use solve::{AttemptLine, SolveAnswer, SolveRequest};
 pub use status::{LastRound, LeftOut, RunLine, StatusAnswer};
-pub use train::TrainAnswer;
+pub use train::{
+    TRAINING_BUGS, TRAINING_RUNS, TrainAnswer, TrainRequest, TrainStep, Trained, TrainedRole,
+};
 pub use unnoticed::{
     DEFAULT_EDITS, DEFAULT_UNNOTICED, UnnoticedAnswer, UnnoticedLine, UnnoticedRequest,
 };

@@ -13,10 +13,13 @@ mod donors;
 mod evidence;
 mod features;
 mod hints;
+mod inverse;
 mod place;
+mod prepared;
 mod proposal;
 mod ranking;
 mod reach;
+mod remembered;
 mod search;
 mod source;
 mod survey;
@@ -28,23 +31,26 @@ mod words;
 mod tests;
 
 pub use by_model::{ByModel, solve_by_model};
-pub use features::start_weights;
-pub use ranking::Player;
+pub use features::{SHARE, SUSPICION, start_weights};
+pub use prepared::{Prepared, Remembered};
 
 use crate::agent::Bill;
 use crate::artifact::Artifact;
 use crate::diff::Patch;
-use crate::grading::{self, Grade, Reason, Task};
+use crate::grading::{Grade, Reason, Task};
 use crate::harness::{Audience, Error, Harness, How, Program, Screened};
+use crate::policy::{Drawn, Past, Player};
 use crate::reward;
 use crate::syntax::Languages;
 use crate::tree::{Changes, Overlaid, RelPath};
 use crate::verdict::{Outcome, TestId};
-use ranking::{Learned, Proposals, Ranked, Taste};
+use features::Choices;
+use ranking::{Learned, OPTIONS, Proposals, Ranked, Taste};
+use remembered::Memory;
 use search::{Answer, Confirmed, Limits, Outcome as Ended, Space, Stages};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Candidate repairs one attempt may run where nothing else is asked for.
@@ -84,9 +90,31 @@ pub struct Attempt {
     pub flags: Vec<String>,
     /// A model's: what it took.
     pub bill: Option<Bill>,
+    /// A policy's: what it drew on the bug itself, up to the last that was run. What it drew on top of
+    /// partial repairs is not told.
+    #[serde(skip)]
+    pub drawn: Option<Drawn>,
+    /// The hash of the policy, where one played.
+    #[serde(skip)]
+    pub policy: Option<String>,
 }
 
 impl Attempt {
+    /// One that came to this patch, however it did.
+    pub fn graded(patch: String, runs: usize, grade: Grade) -> Self {
+        Self {
+            solved: grade.solved,
+            reward: reward::solver(grade.solved),
+            patch,
+            runs,
+            reason: grade.reason,
+            flags: grade.flags,
+            bill: None,
+            drawn: None,
+            policy: None,
+        }
+    }
+
     /// One in which nothing could be tried.
     fn unsolved(reason: Reason) -> Self {
         Self {
@@ -97,6 +125,8 @@ impl Attempt {
             reason,
             flags: Vec::new(),
             bill: None,
+            drawn: None,
+            policy: None,
         }
     }
 }
@@ -119,20 +149,7 @@ pub fn solve_as(
     request: &Request,
     player: Option<Player<'_>>,
 ) -> Result<Vec<Attempt>, Error> {
-    let task = match Task::of(harness.base(), artifact) {
-        Ok(task) => task,
-        Err(refusal) => {
-            let reason = Reason::Unplayable(refusal.to_string());
-            return Ok(vec![Attempt::unsolved(reason); request.attempts]);
-        }
-    };
-    let program = Program { script: &artifact.test_script, parser: &artifact.test_parser };
-    let bench = match Bench::new(harness, languages, &task, program)? {
-        Ok(bench) => bench,
-        Err(reason) => return Ok(vec![Attempt::unsolved(reason); request.attempts]),
-    };
-    let judge = |patch: &[u8]| grading::grade(harness, artifact, patch);
-    bench.attempts(request, player, &judge)
+    Prepared::of(harness, languages, artifact)?.attempts(request, player)
 }
 
 /// The judge: a patch to a grade.
@@ -142,7 +159,7 @@ type Judge<'a> = &'a (dyn Fn(&[u8]) -> Result<Grade, Error> + Sync);
 struct Bench<'a> {
     harness: &'a Harness,
     languages: &'a Languages,
-    task: &'a Task,
+    task: Task,
     /// The task with the original tests back.
     state: Changes,
     failing: BTreeSet<TestId>,
@@ -154,13 +171,19 @@ struct Bench<'a> {
     /// Answers by candidate: the same in every attempt.
     screened: Mutex<BTreeMap<String, Answer>>,
     graded: Mutex<BTreeMap<String, Grade>>,
+    /// What a policy chooses from on the task itself.
+    choices: OnceLock<Choices>,
+    /// Where the failing tests stop on the task itself.
+    start: OnceLock<Stages>,
+    /// What the store knows of the bug, where it is asked.
+    memory: Option<Memory>,
 }
 
 impl<'a> Bench<'a> {
     fn new(
         harness: &'a Harness,
         languages: &'a Languages,
-        task: &'a Task,
+        task: Task,
         program: Program<'_>,
     ) -> Result<Result<Self, Reason>, Error> {
         // Warm caches and the time limit come with it; made here, before attempts run in parallel.
@@ -186,7 +209,7 @@ impl<'a> Bench<'a> {
         let started = Instant::now();
         let coverage = match harness.runner().probes() {
             None => harness.coverage(&state, &files, None)?,
-            Some(_) => together::coverage(harness, languages, task, &outcomes, run.wall)?,
+            Some(_) => together::coverage(harness, languages, &task, &outcomes, run.wall)?,
         };
         let covered = started.elapsed();
         let tree = Overlaid { base: harness.base(), changes: &state };
@@ -219,6 +242,9 @@ impl<'a> Bench<'a> {
             proposals,
             screened: Mutex::default(),
             graded: Mutex::default(),
+            choices: OnceLock::new(),
+            start: OnceLock::new(),
+            memory: None,
         }))
     }
 
@@ -230,11 +256,7 @@ impl<'a> Bench<'a> {
     ) -> Result<Vec<Attempt>, Error> {
         let next = AtomicUsize::new(0);
         let done = Mutex::new(BTreeMap::new());
-        // Where the failing tests stop on the task itself. No candidate: it does not count.
-        let start = match self.runs(request) {
-            0 => Answer::default(),
-            _ => self.screen(&[Changes::new()])?.pop().flatten().unwrap_or_default(),
-        };
+        let start = self.start(request)?;
         std::thread::scope(|scope| {
             for _ in 0..request.parallel.clamp(1, request.attempts.max(1)) {
                 scope.spawn(|| {
@@ -243,13 +265,40 @@ impl<'a> Bench<'a> {
                         if number >= request.attempts {
                             break;
                         }
-                        let attempt = self.attempt(number, request, player, &start.stages, judge);
+                        let attempt = self.attempt(number, request, player, &start, judge);
                         lock(&done).insert(number, attempt);
                     }
                 });
             }
         });
         done.into_inner().unwrap_or_else(PoisonError::into_inner).into_values().collect()
+    }
+
+    /// Where the failing tests stop on the task itself. No candidate: it does not count.
+    fn start(&self, request: &Request) -> Result<Stages, Error> {
+        if self.runs(request) == 0 {
+            return Ok(Stages::new());
+        }
+        if let Some(known) = self.start.get() {
+            return Ok(known.clone());
+        }
+        let answer = self.screen(&[Changes::new()])?.pop().flatten().unwrap_or_default();
+        Ok(self.start.get_or_init(|| answer.stages).clone())
+    }
+
+    /// What a policy chooses from on the task itself: worked out once for all attempts.
+    fn choices(&self, past: &Past) -> &Choices {
+        self.choices.get_or_init(|| {
+            let started = Instant::now();
+            let choices = self.proposals.choices(&[], &self.failing, past, OPTIONS);
+            tracing::debug!(
+                options = choices.options.len(),
+                cut = choices.rest.len(),
+                wall = ?started.elapsed(),
+                "described"
+            );
+            choices
+        })
     }
 
     fn runs(&self, request: &Request) -> usize {
@@ -268,12 +317,15 @@ impl<'a> Bench<'a> {
         judge: Judge<'_>,
     ) -> Result<Attempt, Error> {
         let (proposals, seed) = (&self.proposals, request.seed);
-        let outcome = if let Some(player) = player {
-            let space = Learned { proposals, player, seed, attempt: number };
-            self.search(&space, request, start, judge)?
+        let (outcome, drawn) = if let Some(player) = player {
+            let first = self.choices(player.past);
+            let space = Learned { proposals, first, player, seed, attempt: number };
+            let outcome = self.search(&space, request, start, judge)?;
+            let drawn = space.drawn(&outcome.tried);
+            (outcome, drawn)
         } else {
             let space = Ranked { proposals, taste: Taste::of(seed, number) };
-            self.search(&space, request, start, judge)?
+            (self.search(&space, request, start, judge)?, None)
         };
         let cancelled = self.harness.cancel().is_cancelled();
         let grade = match (outcome.judged, &outcome.candidate) {
@@ -298,6 +350,8 @@ impl<'a> Bench<'a> {
             reason: grade.reason,
             flags: grade.flags,
             bill: None,
+            drawn,
+            policy: player.map(|player| player.hash.to_owned()),
         })
     }
 
@@ -345,21 +399,26 @@ impl<'a> Bench<'a> {
                 }
             }
         }
+        let mut fresh = Vec::new();
         if !unknown.is_empty() {
-            let fresh: Vec<Changes> = unknown.iter().map(|(_, changes)| changes.clone()).collect();
+            let wanted: Vec<Changes> = unknown.iter().map(|(_, changes)| changes.clone()).collect();
             let started = Instant::now();
-            let answers = self.screen_now(&fresh)?;
+            let answers = self.screen_now(&wanted)?;
             let answered = answers.iter().flatten().count();
             tracing::debug!(candidates = answered, wall = ?started.elapsed(), "screened");
-            let mut known = lock(&self.screened);
             for ((digest, changes), answer) in unknown.into_iter().zip(answers) {
                 if let Some(answer) = answer {
                     self.trace(&changes, &answer);
-                    known.insert(digest.clone(), answer);
+                    fresh.push((digest.clone(), answer));
                 }
             }
         }
-        let known = lock(&self.screened);
+        let mut known = lock(&self.screened);
+        if let Some(memory) = &self.memory {
+            let store = self.harness.store();
+            memory.screened(store, &mut known, (candidates.len(), &fresh))?;
+        }
+        known.extend(fresh);
         let mut answers = Vec::new();
         for digest in digests {
             let answer = known.get(&digest).cloned();
@@ -405,6 +464,9 @@ impl<'a> Bench<'a> {
         let started = Instant::now();
         let grade = judge(&self.patch(candidate))?;
         tracing::debug!(solved = grade.solved, wall = ?started.elapsed(), "graded");
+        if let Some(memory) = &self.memory {
+            memory.graded(self.harness.store(), &digest, &grade)?;
+        }
         lock(&self.graded).insert(digest, grade.clone());
         Ok(grade)
     }

@@ -8,14 +8,17 @@ mod baselines;
 mod differences;
 mod edits;
 mod error;
+mod evals;
 mod jobs;
 mod open;
+mod outcomes;
 mod plays;
 mod practice;
 mod rollouts;
 mod rounds;
 mod runs;
 mod sittings;
+mod steps;
 #[cfg(test)]
 mod tests;
 mod wrong_book;
@@ -24,6 +27,7 @@ pub use artifacts::Artifact;
 pub use differences::Difference;
 pub use edits::TriedEdit;
 pub use error::Error;
+pub use evals::{Eval, EvalOutcome};
 pub use jobs::{JobState, StoredJob};
 pub use plays::{Play, PlayEnd, PlayFile, PlayState, Turn};
 pub use practice::{
@@ -34,6 +38,7 @@ pub use rollouts::{Rollout, RolloutTurn};
 pub use rounds::{Attempt, Counts, Kept, Played, Round};
 pub use runs::{Run, RunState};
 pub use sittings::{After, Said, SpentRow, StoredSitting};
+pub use steps::TrainedStep;
 pub use wrong_book::{Entry, Failure, Group};
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};

@@ -53,7 +53,7 @@ pub struct Arguments {
     pub stdio: bool,
     #[command(flatten)]
     appended: Appended,
-    /// Write one JSON object on the last line of standard output (`play`: one a round)
+    /// Write one JSON object on the last line of standard output (`play`: one a round, `train`: one a step)
     #[arg(long, global = true, help_heading = EVERYWHERE)]
     pub json: bool,
     #[arg(long, help = STATE_DIR, global = true, value_name = "DIR", help_heading = EVERYWHERE)]
@@ -149,7 +149,10 @@ pub enum Command {
     Inject(super::inject::Inject),
     Check(super::check::Check),
     Solve(super::solve::Solve),
+    Train(super::train::Train),
     Grade(super::grade::Grade),
+    Eval(super::eval::Evaluation),
+    Report(super::report::Report),
     Parse(super::parse::Parse),
     Score(super::score::Score),
     WrongBook(super::wrong_book::WrongBook),
@@ -237,6 +240,15 @@ pub(super) struct Injection {
     /// The same seed on the same tree and history gives the same bug [default: from the clock, and shown]
     #[arg(long, value_name = "N")]
     pub(super) seed: Option<u64>,
+}
+
+/// What the embedded players go by.
+#[derive(Debug, Args)]
+pub(super) struct Policy {
+    /// The embedded players go by this checkpoint of `train`, or by fixed rules (start) [default: what was
+    /// trained in the workspace, else start]
+    #[arg(long, value_name = "CHECKPOINT|start")]
+    pub(super) policy: Option<String>,
 }
 
 /// G.

@@ -1,6 +1,6 @@
 //! `ssr-mcp inject`.
 
-use super::arguments::{Injection, Least, Tests};
+use super::arguments::{Injection, Least, Policy, Tests};
 use super::{Context, Ended, Exit, table};
 use crate::session::{InjectAnswer, InjectRequest};
 use std::path::PathBuf;
@@ -24,6 +24,8 @@ pub struct Inject {
     #[command(flatten)]
     least: Least,
     #[command(flatten)]
+    policy: Policy,
+    #[command(flatten)]
     tests: Tests,
 }
 
@@ -33,6 +35,7 @@ pub(super) fn run(command: &Inject, context: &mut Context<'_>) -> Ended {
         strategy: command.injection.strategy,
         target: command.injection.target.clone(),
         seed: command.injection.seed,
+        policy: command.policy.policy.clone(),
         out: command.out.clone(),
         minima: command.least.minima(),
     };

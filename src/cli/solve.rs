@@ -1,6 +1,6 @@
 //! `ssr-mcp solve`.
 
-use super::arguments::{Attempts, Tests};
+use super::arguments::{Attempts, Policy, Tests};
 use super::{Context, Ended, Exit, table};
 use crate::session::{ArtifactRef, SolveAnswer, SolveRequest};
 use std::path::PathBuf;
@@ -24,6 +24,8 @@ pub struct Solve {
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
     #[command(flatten)]
+    policy: Policy,
+    #[command(flatten)]
     tests: Tests,
 }
 
@@ -34,6 +36,7 @@ pub(super) fn run(command: &Solve, context: &mut Context<'_>) -> Ended {
         attempts: command.attempts.attempts,
         runs: command.attempts.runs,
         seed: command.seed,
+        policy: command.policy.policy.clone(),
     };
     let answer = context.session.solve(&request, &context.job)?;
     context.progress.clear();

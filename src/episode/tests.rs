@@ -16,6 +16,8 @@ fn attempt(solved: bool) -> Attempt {
         reason: if solved { Reason::Solved } else { Reason::NoPatch },
         flags: Vec::new(),
         bill: None,
+        drawn: None,
+        policy: None,
     }
 }
 
@@ -55,8 +57,11 @@ fn a_round_without_a_bug_is_invalid_and_says_why() {
         scheme: Scheme { alpha: 0.8, invalid: -1.0 },
     };
     let counts = Counts { proposed: 4, unnoticed: 4, ..Counts::default() };
-    let round =
-        begun(Err(NotInjected { reason: "no test noticed".to_owned(), counts }), &rules, -1.0);
+    let round = begun(
+        Err(NotInjected { reason: "no test noticed".to_owned(), counts, tried: Vec::new() }),
+        &rules,
+        -1.0,
+    );
     assert!(!round.is_valid());
     assert_eq!(round.inject_reward, Some(-1.0));
     assert_eq!(round.summary, "no test noticed");

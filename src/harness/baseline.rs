@@ -61,6 +61,12 @@ pub(super) fn key(base: &Base, runner: &Runner, tier: Tier) -> String {
 }
 
 impl Harness {
+    /// All that a run depends on beside what it runs and on which changes.
+    pub fn environment_key(&self) -> String {
+        let plain = if self.is_plain() { " plain" } else { "" };
+        key(&self.base, &self.runner, self.tier()) + plain
+    }
+
     /// Measured once a tree and set of tools, kept in the store.
     pub fn baseline(&self) -> Result<Arc<Baseline>, Error> {
         if let Some(known) = self.baseline.get() {

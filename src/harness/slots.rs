@@ -1,11 +1,21 @@
 //! The cap on runs at once: what bounds the processes and the memory of everything that is played
 //! beside each other.
 
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 pub(super) struct Slots {
     free: Mutex<usize>,
     given_back: Condvar,
+    busy: Mutex<Busy>,
+}
+
+/// How long at least one run was under way.
+#[derive(Default)]
+struct Busy {
+    runs: usize,
+    since: Option<Instant>,
+    total: Duration,
 }
 
 /// The right to one run; given back when dropped. Whoever holds one asks for no other.
@@ -14,7 +24,8 @@ pub(super) struct Slot<'a>(&'a Slots);
 impl Slots {
     /// At least one.
     pub(super) fn new(many: usize) -> Self {
-        Self { free: Mutex::new(many.max(1)), given_back: Condvar::new() }
+        let (free, given_back) = (Mutex::new(many.max(1)), Condvar::new());
+        Self { free, given_back, busy: Mutex::default() }
     }
 
     /// Waits until a run may begin. Each run ends within its time limit, so that this does, too.
@@ -25,12 +36,32 @@ impl Slots {
             .wait_while(free, |free| *free == 0)
             .unwrap_or_else(PoisonError::into_inner);
         *free -= 1;
+        let mut busy = self.busy();
+        busy.runs += 1;
+        busy.since.get_or_insert_with(Instant::now);
         Slot(self)
+    }
+
+    pub(super) fn busy_for(&self) -> Duration {
+        let busy = self.busy();
+        busy.total + busy.since.map_or(Duration::ZERO, |since| since.elapsed())
+    }
+
+    fn busy(&self) -> MutexGuard<'_, Busy> {
+        self.busy.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Drop for Slot<'_> {
     fn drop(&mut self) {
+        let mut busy = self.0.busy();
+        busy.runs -= 1;
+        if busy.runs == 0
+            && let Some(since) = busy.since.take()
+        {
+            busy.total += since.elapsed();
+        }
+        drop(busy);
         *self.0.free.lock().unwrap_or_else(PoisonError::into_inner) += 1;
         self.0.given_back.notify_one();
     }

@@ -6,6 +6,7 @@ use super::history::Undoing;
 use super::search::Search;
 use super::{Counts, Injected, NotInjected, Request, Strategy, Target};
 use crate::harness::{Error, Harness};
+use crate::policy::Player;
 use crate::syntax::Languages;
 use crate::tree::{RelPath, Tree};
 use crate::workspace::Wanted;
@@ -18,12 +19,13 @@ pub(super) fn search(
     languages: &Languages,
     request: &Request,
     known: &dyn Fn(&str) -> bool,
+    player: Option<Player<'_>>,
 ) -> Result<Result<Injected, NotInjected>, Error> {
     let strategy = request.sampled();
-    let found = search_by(strategy, harness, languages, request, known)?;
+    let found = search_by(strategy, harness, languages, request, known, player)?;
     match (request.strategy, strategy, found) {
         (Strategy::Mixed, Strategy::History, Err(_)) => {
-            search_by(Strategy::Removal, harness, languages, request, known)
+            search_by(Strategy::Removal, harness, languages, request, known, player)
         }
         (_, _, found) => Ok(found),
     }
@@ -35,8 +37,11 @@ fn search_by(
     languages: &Languages,
     request: &Request,
     known: &dyn Fn(&str) -> bool,
+    player: Option<Player<'_>>,
 ) -> Result<Result<Injected, NotInjected>, Error> {
-    let none = |reason: String| Ok(Err(NotInjected { reason, counts: Counts::default() }));
+    let none = |reason: String| {
+        Ok(Err(NotInjected { reason, counts: Counts::default(), tried: Vec::new() }))
+    };
     if !strategy.is_embedded() {
         return none(format!(
             "the strategy {} is for models; name one as the injector, or use another strategy",
@@ -89,7 +94,7 @@ fn search_by(
                 .to_owned(),
         );
     }
-    Search::new(bench, code, strategy, undoing, request, known).play()
+    Search::new((bench, code), strategy, undoing, request, known, player).play()
 }
 
 /// The languages of the test runner.

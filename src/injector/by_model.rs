@@ -98,6 +98,7 @@ pub fn inject_by_model(
     let injected = injected.map_err(|reason| NotInjected {
         reason: format!("{}: {reason}", bill.model),
         counts: Counts { proposed: 1, ..Counts::default() },
+        tried: Vec::new(),
     });
     Ok(Made { injected, bill })
 }
@@ -204,6 +205,7 @@ impl Led<'_> {
             summary,
             counts: Counts { proposed: 1, duplicates, ..Counts::default() },
             origin: None,
+            tried: Vec::new(),
         }
     }
 }

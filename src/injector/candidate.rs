@@ -18,6 +18,10 @@ impl Candidate {
         Self { drafts }
     }
 
+    pub(super) fn drafts(&self) -> &[Draft] {
+        &self.drafts
+    }
+
     /// The buggy tree, laid over the base.
     pub(super) fn changes(&self) -> Changes {
         self.drafts.iter().map(|draft| (draft.path.clone(), Some(draft.file.clone()))).collect()

@@ -26,6 +26,8 @@ pub(super) struct Draft {
     pub summary: Vec<String>,
     /// The commits that it undoes, by their place in the history; sorted.
     pub commits: Vec<usize>,
+    /// Which of the search's draws by a policy this is.
+    pub drawn: Option<usize>,
 }
 
 /// What was done where already: no two drafts of one call do the same to the same function.
@@ -33,7 +35,7 @@ pub(super) struct Draft {
 pub(super) struct Used(BTreeSet<(RelPath, Option<usize>, &'static str)>);
 
 impl Used {
-    fn has(&self, path: &RelPath, site: &Site) -> bool {
+    pub(super) fn has(&self, path: &RelPath, site: &Site) -> bool {
         self.0.contains(&(path.clone(), site.function, site.family))
     }
 
@@ -72,13 +74,22 @@ pub(super) fn draw(
     tests: &[RelPath],
     used: &mut Used,
 ) -> Option<Draft> {
-    let sites = draw_sites(dice, strategy, opened, used);
+    drafted(opened, &draw_sites(dice, strategy, opened, used), tests, used)
+}
+
+/// The sites' edits as a draft; `None` where there are none.
+pub(super) fn drafted(
+    opened: &Opened,
+    sites: &[&Site],
+    tests: &[RelPath],
+    used: &mut Used,
+) -> Option<Draft> {
     if sites.is_empty() {
         return None;
     }
     let edits: Vec<Edit> = sites.iter().flat_map(|site| site.edits.clone()).collect();
     let bytes = apply_edits(&opened.file.bytes, &edits).ok()?;
-    for site in &sites {
+    for site in sites {
         used.add(&opened.path, site);
     }
     let told: Option<Vec<_>> = sites.iter().map(|site| opened.told_by(site)).collect();
@@ -92,6 +103,7 @@ pub(super) fn draw(
         tests: told.unwrap_or_else(|| tests.to_vec()),
         summary: sites.iter().map(|site| site.describe(&opened.path, &opened.parsed)).collect(),
         commits: Vec::new(),
+        drawn: None,
     })
 }
 
@@ -102,11 +114,7 @@ pub(super) fn draw_sites<'a>(
     opened: &'a Opened,
     used: &Used,
 ) -> Vec<&'a Site> {
-    let odds: &[f64] = match strategy {
-        Strategy::Removal => &[0.8, 0.2],
-        _ => &[0.5, 0.35, 0.15],
-    };
-    let wanted = weighted(dice, odds).map_or(1, |more| more + 1);
+    let wanted = wanted(dice, strategy);
     let mut taken: Vec<&Site> = Vec::new();
     for _ in 0..DRAWS {
         if taken.len() == wanted {
@@ -129,9 +137,18 @@ pub(super) fn draw_sites<'a>(
     taken
 }
 
+/// How many sites a draft has, if it can have so many.
+pub(super) fn wanted(dice: &mut Dice, strategy: Strategy) -> usize {
+    let odds: &[f64] = match strategy {
+        Strategy::Removal => &[0.8, 0.2],
+        _ => &[0.5, 0.35, 0.15],
+    };
+    weighted(dice, odds).map_or(1, |more| more + 1)
+}
+
 /// Two removals of one function could empty a block between them; two edits of one kind in one
 /// function are one idea.
-fn clashes(site: &Site, taken: &[&Site], strategy: Strategy) -> bool {
+pub(super) fn clashes(site: &Site, taken: &[&Site], strategy: Strategy) -> bool {
     taken.iter().any(|other| {
         other.function == site.function
             && (strategy == Strategy::Removal || other.family == site.family)

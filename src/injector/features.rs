@@ -3,6 +3,7 @@
 use super::choice::root;
 use super::code::Opened;
 use super::draft::interest;
+use super::site::Site;
 use crate::policy::{Options, OptionsBuilder, Past, Role, Scene, Scope, Weights};
 use std::collections::BTreeMap;
 
@@ -17,12 +18,20 @@ pub fn start_weights() -> Weights {
     weights
 }
 
-/// One option a site, in their order. `strategy`: what kinds are named by (`direct/comparison_boundary`).
-/// `reached_by`: how many test files may execute the file.
-pub(super) fn options(opened: &Opened, strategy: &str, reached_by: usize, past: &Past) -> Options {
+/// One option for each site that is free, in their order. `strategy`: what kinds are named by
+/// (`direct/comparison_boundary`). `reached_by`: how many test files may execute the file.
+pub(super) fn options(
+    opened: &Opened,
+    free: &dyn Fn(&Site) -> bool,
+    (strategy, reached_by): (&str, usize),
+    past: &Past,
+) -> Options {
     let scene = Scene::new(&opened.parsed);
     let mut out = OptionsBuilder::new();
     for (site, prior) in opened.sites.iter().zip(priors(opened)) {
+        if !free(site) {
+            continue;
+        }
         out.option();
         let kind = format!("{strategy}/{}", site.family);
         out.feature(&[PRIOR], prior.ln());
@@ -58,7 +67,7 @@ fn priors(opened: &Opened) -> Vec<f64> {
         root(families.values().map(|(_, sites)| sites).sum()) * interest(opened, function)
     };
     let all: f64 = functions.iter().map(|(function, families)| weight(*function, families)).sum();
-    let prior = |site: &super::site::Site| {
+    let prior = |site: &Site| {
         let families = &functions[&site.function];
         let appeals: f64 = families.values().map(|(appeal, _)| appeal).sum();
         let (appeal, sites) = families[site.family];

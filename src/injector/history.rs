@@ -266,6 +266,7 @@ impl Undoing {
             tests,
             summary,
             commits,
+            drawn: None,
         })
     }
 

@@ -7,11 +7,13 @@ use super::draft::{Draft, Used, draw, draw_file};
 use super::hide::{Exposed, hide, hide_by_older, hides};
 use super::history::{Drawn, Undoing, Within};
 use super::inverse::{Noticed, combine};
+use super::learned::{self, Fate, Tried};
 use super::{Counts, Injected, NotInjected, Request, Strategy};
 use crate::artifact::Artifact;
 use crate::dice::Dice;
 use crate::diff::Patch;
 use crate::harness::Error;
+use crate::policy::Player;
 use crate::tree::{Changes, RelPath};
 use crate::verdict::{Outcome, TestId};
 use std::collections::BTreeSet;
@@ -45,6 +47,9 @@ pub(super) struct Search<'a> {
     pool: Vec<Pooled>,
     dull: Vec<Candidate>,
     counts: Counts,
+    player: Option<Player<'a>>,
+    /// What it drew.
+    tried: Vec<Tried>,
 }
 
 /// A draft that tests notice.
@@ -67,12 +72,12 @@ enum Reaction {
 
 impl<'a> Search<'a> {
     pub(super) fn new(
-        bench: Bench<'a>,
-        code: Code<'a>,
+        (bench, code): (Bench<'a>, Code<'a>),
         strategy: Strategy,
         undoing: Option<Undoing>,
         request: &'a Request,
         known: &'a dyn Fn(&str) -> bool,
+        player: Option<Player<'a>>,
     ) -> Self {
         Self {
             bench,
@@ -90,6 +95,8 @@ impl<'a> Search<'a> {
             pool: Vec::new(),
             dull: Vec::new(),
             counts: Counts::default(),
+            player,
+            tried: Vec::new(),
         }
     }
 
@@ -138,6 +145,7 @@ impl<'a> Search<'a> {
             self.counts.proposed += 1;
             if !self.parses(&draft) {
                 self.counts.unparsable += 1;
+                self.came_to([&draft], Fate::Nothing);
                 continue;
             }
             let digest = Candidate::of([draft.clone()]).changes().digest();
@@ -165,7 +173,18 @@ impl<'a> Search<'a> {
         };
         let tests = self.code.files()[file].tests.clone();
         let opened = self.code.open(file);
-        let drawn = draw(&mut self.dice, self.strategy, opened, &tests, &mut self.used);
+        let drawn = match self.player {
+            None => draw(&mut self.dice, self.strategy, opened, &tests, &mut self.used),
+            Some(player) => {
+                let place = (opened, tests.as_slice());
+                let drawn =
+                    learned::draw(&mut self.dice, self.strategy, place, &mut self.used, player);
+                drawn.map(|(draft, drawn)| {
+                    self.tried.push(Tried { drawn, fate: Fate::Open });
+                    Draft { drawn: Some(self.tried.len() - 1), ..draft }
+                })
+            }
+        };
         if drawn.is_none() {
             self.exhausted.insert(file);
         }
@@ -183,7 +202,11 @@ impl<'a> Search<'a> {
     }
 
     fn try_draft(&mut self, draft: Draft, wanted: usize) -> Result<Option<Injected>, Error> {
-        match self.react(&draft)? {
+        let reaction = self.react(&draft)?;
+        if matches!(reaction, Reaction::Unnoticed | Reaction::Broken) {
+            self.came_to([&draft], Fate::Nothing);
+        }
+        match reaction {
             Reaction::Unnoticed => self.counts.unnoticed += 1,
             Reaction::Broken => self.counts.broken += 1,
             Reaction::Noticed { dull: true, .. } => self.keep_dull(Candidate::of([draft])),
@@ -195,6 +218,15 @@ impl<'a> Search<'a> {
             }
         }
         Ok(None)
+    }
+
+    /// What became of drafts that a policy drew.
+    fn came_to<'d>(&mut self, drafts: impl IntoIterator<Item = &'d Draft>, fate: Fate) {
+        for number in drafts.into_iter().filter_map(|draft| draft.drawn) {
+            if let Some(tried) = self.tried.get_mut(number) {
+                tried.fate = fate;
+            }
+        }
     }
 
     fn keep_dull(&mut self, candidate: Candidate) {
@@ -275,13 +307,16 @@ impl<'a> Search<'a> {
         self.bench.repeat(&changes, &plan)?;
         if !self.every_file_is_needed(&plan, &changes, &failing)? {
             self.counts.unneeded += 1;
+            self.came_to(candidate.drafts(), Fate::Nothing);
             return Ok(None);
         }
         let bug = Exposed { changes: &changes, failing: &failing, log: &log };
         let Some(weakened) = self.weakened(candidate, &plan, &bug)? else {
             self.counts.unhidden += 1;
+            self.came_to(candidate.drafts(), Fate::Nothing);
             return Ok(None);
         };
+        self.came_to(candidate.drafts(), Fate::Bug);
         let base = self.bench.harness().base();
         Ok(Some(Injected {
             artifact: Artifact {
@@ -295,6 +330,7 @@ impl<'a> Search<'a> {
             tree_digest,
             summary: candidate.summary(self.strategy),
             counts: self.counts.clone(),
+            tried: std::mem::take(&mut self.tried),
             origin: self.undoing.as_ref().and_then(|undoing| {
                 undoing.origin(candidate, base, &|path| self.code.is_test(path))
             }),
@@ -372,7 +408,7 @@ impl<'a> Search<'a> {
             (Some(_), 0) => self.nothing_to_undo(),
             _ => reason(&self.counts),
         };
-        Ok(Err(NotInjected { reason, counts: self.counts }))
+        Ok(Err(NotInjected { reason, counts: self.counts, tried: self.tried }))
     }
 }
 

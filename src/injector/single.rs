@@ -147,7 +147,8 @@ impl Editable {
 
     /// Every edit as an option of the policy, in their places.
     pub fn options(&self, past: &Past) -> Options {
-        features::options(&self.opened, Strategy::Direct.name(), self.tests.len(), past)
+        let of = (Strategy::Direct.name(), self.tests.len());
+        features::options(&self.opened, &|_| true, of, past)
     }
 
     /// What was done, by a stable name.

@@ -3,6 +3,7 @@
 mod combining;
 mod drawing;
 mod features;
+mod learning;
 mod locating;
 mod removing;
 mod weakening;

@@ -13,7 +13,7 @@ use crate::consistency::Minima;
 use crate::injector::Strategy;
 use crate::session::{
     ArtifactRef, DEFAULT_ATTEMPTS, DEFAULT_EDITS, DEFAULT_UNNOTICED, InjectRequest, Repository,
-    RunTestsRequest, SolveRequest, UnnoticedRequest,
+    RunTestsRequest, SolveRequest, TrainRequest, TrainedRole, UnnoticedRequest,
 };
 use crate::tree::RelPath;
 use serde::Deserialize;
@@ -121,7 +121,7 @@ pub(super) async fn execute(
         "missingTest" => call.missing_test(),
         "score" => call.score().await,
         "bugs" => call.bugs().await,
-        "train" => call.answer(|session, repository| session.train(repository)).await,
+        "train" => call.train(wanted).await,
         "status" => call.answer(|session, repository| session.status(repository)).await,
         "jobs" => call.answer(|session, repository| session.jobs(repository, JOBS)).await,
         "job" => {
@@ -221,6 +221,7 @@ impl Call {
             strategy,
             target: target.clone(),
             seed: self.argument.seed,
+            policy: None,
             out: None,
             minima: Minima::default(),
         };
@@ -247,6 +248,7 @@ impl Call {
             attempts: self.argument.attempts.unwrap_or(DEFAULT_ATTEMPTS),
             runs: None,
             seed: self.argument.seed,
+            policy: None,
         };
         let given = json!({
             "repo": self.folder, "artifact_id": artifact, "attempts": request.attempts,
@@ -257,6 +259,24 @@ impl Call {
             session.solve(&request, job)
         };
         work::begin(&self.shared, wanted(title, "solve"), &self.folder, given, work).await
+    }
+
+    async fn train(
+        &self,
+        wanted: impl FnOnce(String, &'static str) -> Wanted,
+    ) -> Result<Option<LspAny>> {
+        let request = TrainRequest {
+            repositories: vec![self.repository.clone()],
+            role: TrainedRole::Solver,
+            seed: self.argument.seed,
+            ..TrainRequest::default()
+        };
+        let given = json!({ "repo": self.folder, "seed": self.argument.seed });
+        let title = "Self-play: taking a training step".to_owned();
+        let work = move |session: &crate::session::Session, job: &crate::session::Job| {
+            session.train_step(&request, job)
+        };
+        work::begin(&self.shared, wanted(title, "train_step"), &self.folder, given, work).await
     }
 
     async fn unnoticed(

@@ -229,6 +229,9 @@ fn said(line: &std::result::Result<JobLine, Error>) -> (MessageType, String) {
     match (line.state, line.tool.as_str()) {
         (State::Done, "inject_bug") => (MessageType::Info, injected(&result)),
         (State::Done, "solve") => (MessageType::Info, solved(&result)),
+        (State::Done, "train_step") => {
+            (MessageType::Info, result["reason"].as_str().unwrap_or_default().to_owned())
+        }
         (State::Done, "unnoticed_edits") => (MessageType::Info, unnoticed(&result)),
         (State::Done, "run_tests") => (MessageType::Info, ran(&result)),
         (State::Done, "parse_last_log") => (MessageType::Info, parsed(&result)),

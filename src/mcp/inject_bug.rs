@@ -47,6 +47,7 @@ fn run(session: &Session, arguments: Arguments, job: &Job) -> Result<InjectAnswe
         strategy,
         target: arguments.target,
         seed: arguments.seed,
+        policy: None,
         out: None,
         minima: Minima::default(),
     };

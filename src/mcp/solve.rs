@@ -41,6 +41,7 @@ fn run(session: &Session, arguments: Arguments, job: &Job) -> Result<SolveAnswer
         attempts: arguments.attempts.unwrap_or(DEFAULT_ATTEMPTS),
         runs: None,
         seed: arguments.seed,
+        policy: None,
     };
     session.solve(&request, job)
 }

@@ -4,6 +4,7 @@ use super::inject::injection;
 use super::open::Opened;
 use super::play::scheme;
 use super::played::{Cast, Detail, Origin, PlayedRound, row, shown};
+use super::policy::Policy;
 use super::roles::name_of;
 use super::runs::Hold;
 use super::warnings::{differs, warnings};
@@ -13,6 +14,7 @@ use crate::artifact::Artifact;
 use crate::dice::Dice;
 use crate::episode::{self, Begun, Players, Progress, Round, Rules};
 use crate::injector::{self, Counts, Injected, Lesson, Strategy, Target};
+use crate::policy::{Player, Sampling};
 use crate::solver;
 use crate::store;
 use crate::wrong_book::{self, Choice};
@@ -30,6 +32,8 @@ pub struct Game<'a> {
     hold: Hold,
     /// Shared by all sessions with models.
     bounds: Arc<Bounds>,
+    /// What the embedded players go by.
+    policy: Option<Policy>,
     /// The run's bugs so far, those of a process before this one included.
     kept: Vec<store::Kept>,
     /// So many of them are in the CSV file, if there is one.
@@ -56,9 +60,9 @@ impl<'a> Game<'a> {
         session: &'a Session,
         (opened, request, target): (Opened, PlayRequest, Option<Target>),
         (hold, kept): (Hold, Vec<store::Kept>),
-        bounds: Arc<Bounds>,
+        (bounds, policy): (Arc<Bounds>, Option<Policy>),
     ) -> Self {
-        Self { session, opened, request, target, hold, bounds, kept, logged: 0 }
+        Self { session, opened, request, target, hold, bounds, policy, kept, logged: 0 }
     }
 }
 
@@ -225,7 +229,7 @@ impl Game<'_> {
             tells: self.request.roles.tells,
             lessons: &lessons,
         });
-        let players = Players { injector, solver: None };
+        let players = Players { injector, policy: self.player(), ..Players::default() };
         let begun = episode::begin(harness, languages, (&rules, &players), &known, &tell)
             .map_err(|error| job.stopped(error))?;
         Ok(Item { begun, rules, origin, fed })
@@ -255,6 +259,10 @@ impl Game<'_> {
     fn seats(&self) -> (Option<Seat>, Option<Seat>) {
         let (injector, solver) = self.request.roles.of(self.hold.run.next);
         (injector.map(|p| p.seat(&self.bounds)), solver.map(|p| p.seat(&self.bounds)))
+    }
+
+    fn player(&self) -> Option<Player<'_>> {
+        self.policy.as_ref().map(|policy| policy.player(Sampling::FirstGreedy))
     }
 
     fn stage(&self) -> Stage<'_> {
@@ -308,6 +316,7 @@ impl Game<'_> {
                 summary,
                 counts: Counts::default(),
                 origin: None,
+                tried: Vec::new(),
             };
             if !second {
                 origin.parent = bug.parent;
@@ -345,7 +354,7 @@ impl Game<'_> {
             who: &who,
             hidden: self.request.roles.hidden,
         });
-        let players = Players { injector: None, solver };
+        let players = Players { solver, policy: self.player(), ..Players::default() };
         let rules = (&item.rules, &players);
         episode::finish(harness, languages, rules, item.begun.clone(), &tell)
             .map_err(|error| job.stopped(error))

@@ -1,10 +1,12 @@
 //! `inject`: one bug, made and checked.
 
+use super::open::Opened;
 use super::record::{self, Origin, copy_out};
 use super::warnings::{Warning, differs};
 use super::{CANDIDATES, CheckAnswer, Error, Event, Job, Repository, Session, folder};
 use crate::consistency::{self, Audited, Minima};
 use crate::injector::{self, Counts, Strategy, Target, Undone};
+use crate::policy::Sampling;
 use crate::tree::RelPath;
 use crate::workspace::History;
 use std::path::PathBuf;
@@ -18,6 +20,8 @@ pub struct InjectRequest {
     pub target: Option<String>,
     /// The configuration's where `None`.
     pub seed: Option<u64>,
+    /// A checkpoint, or `start`; what was trained in the workspace where `None`.
+    pub policy: Option<String>,
     /// Where to write the artifact; `None`: beneath the state directory only.
     pub out: Option<PathBuf>,
     pub minima: Minima,
@@ -69,7 +73,11 @@ impl Session {
         let wanted = injection(request.strategy, seed, target, minima, history);
         job.step("looking for a bug");
         let known = |digest: &str| opened.record.known(digest);
-        let injected = injector::inject(&opened.harness, &opened.languages, &wanted, &known)
+        let policy = self.policy(request.policy.as_deref(), &opened.workspace)?;
+        // Its likeliest edit would be the same one every time.
+        let player = policy.as_ref().map(|policy| policy.player(Sampling::All));
+        let Opened { harness, languages, .. } = &opened;
+        let injected = injector::inject_as(harness, languages, &wanted, &known, player)
             .map_err(|error| job.failed(error))?;
         let injected = match injected {
             Ok(injected) => injected,

@@ -2,6 +2,7 @@
 
 use super::game::Game;
 use super::inject::target;
+use super::policy::Policy;
 use super::runs::{Hold, Wanted};
 use super::{Error, Job, Repository, Roles, Session};
 use crate::consistency::Minima;
@@ -43,6 +44,9 @@ pub struct PlayRequest {
     /// What an invalid artifact earns. Default -1.
     pub invalid: Option<f64>,
     pub roles: Roles,
+    /// A checkpoint that the embedded players go by, or `start`; what was trained in the workspace where
+    /// `None`.
+    pub policy: Option<String>,
     /// Go on with a run that waits for a person.
     pub resume: bool,
 }
@@ -57,8 +61,9 @@ impl Session {
             (None, None) => Some(1),
             (rounds, _) => rounds,
         };
+        let policy = self.policy(request.policy.as_deref(), &opened.workspace)?;
         let wanted = Wanted {
-            settings: settings(&request, opened.harness.tier()),
+            settings: settings(&request, opened.harness.tier(), policy.as_ref()),
             rounds,
             until: request.until,
             seed: request.seed.unwrap_or(self.config().seed),
@@ -69,7 +74,7 @@ impl Session {
         let kept = opened.record.store.rounds_of(&hold.run.id).map_err(Error::harness)?;
         let bounds =
             request.roles.bounds(&opened.record.store, &hold.run.id, self.config().cores)?;
-        Ok(Game::new(self, (opened, request, target), (hold, kept), bounds))
+        Ok(Game::new(self, (opened, request, target), (hold, kept), (bounds, policy)))
     }
 }
 
@@ -100,7 +105,7 @@ fn check(request: &PlayRequest) -> Result<(), Error> {
 }
 
 /// What makes two commands the same: all that changes what is played.
-fn settings(request: &PlayRequest, tier: Tier) -> String {
+fn settings(request: &PlayRequest, tier: Tier, policy: Option<&Policy>) -> String {
     let Repository { tests, time_limit, .. } = &request.repository;
     let mut settings = serde_json::json!({
         // A run keeps the isolation that it began with.
@@ -129,6 +134,10 @@ fn settings(request: &PlayRequest, tier: Tier) -> String {
     // Without models it is the command of before there were any.
     if request.roles.any() {
         settings["roles"] = request.roles.settings();
+    }
+    // Nor by fixed rules.
+    if let Some(policy) = policy {
+        settings["policy"] = policy.hash.clone().into();
     }
     settings.to_string()
 }

@@ -284,6 +284,7 @@ fn rows(attempts: &[solver::Attempt]) -> Result<Vec<store::Attempt>, Error> {
             flags: serde_json::to_string(&attempt.flags).map_err(Error::harness)?,
             player: attempt.bill.as_ref().map(|bill| bill.model.clone()),
             sitting: attempt.bill.as_ref().map(|bill| bill.sitting.clone()),
+            policy: attempt.policy.clone(),
         })
     };
     attempts.iter().enumerate().map(row).collect()

@@ -1,8 +1,10 @@
 //! `solve`: G attempts at one bug.
 
+use super::open::Opened;
 use super::score::ratio;
 use super::{ArtifactRef, Error, Job, Repository, Session};
 use crate::grading::Task;
+use crate::policy::Sampling;
 use crate::sandbox::Tier;
 use crate::solver::{self, Attempt};
 
@@ -16,6 +18,8 @@ pub struct SolveRequest {
     pub runs: Option<usize>,
     /// The configuration's where `None`.
     pub seed: Option<u64>,
+    /// A checkpoint, or `start`; what was trained in the workspace where `None`.
+    pub policy: Option<String>,
 }
 
 #[derive(Clone, Debug, serde::Serialize, schemars::JsonSchema)]
@@ -74,7 +78,10 @@ impl Session {
         let seed = request.seed.unwrap_or(self.config().seed);
         job.step(&format!("making {} attempts", request.attempts));
         let wanted = self.solver(request.attempts, request.runs, seed);
-        let attempts = solver::solve(&opened.harness, &opened.languages, &artifact, &wanted)
+        let policy = self.policy(request.policy.as_deref(), &opened.workspace)?;
+        let player = policy.as_ref().map(|policy| policy.player(Sampling::FirstGreedy));
+        let Opened { harness, languages, .. } = &opened;
+        let attempts = solver::solve_as(harness, languages, &artifact, &wanted, player)
             .map_err(|error| job.failed(error))?;
         if job.cancel.is_cancelled() {
             return Err(Error::Cancelled);

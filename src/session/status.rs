@@ -3,7 +3,7 @@
 use super::played::Detail;
 use super::record::Record;
 use super::warnings::stopped;
-use super::{Error, Repository, Session};
+use super::{Error, PolicyLine, Repository, Session};
 use crate::sandbox::Tier;
 use crate::store;
 
@@ -41,6 +41,8 @@ pub struct StatusAnswer {
     pub wrong_book_size: usize,
     /// Edits that no test noticed, of all states of the repository in which they were looked for.
     pub unnoticed: u64,
+    /// The policy that was trained in this workspace; null if none was.
+    pub policy: Option<PolicyLine>,
     /// The last rounds, newest first.
     pub last_rounds: Vec<LastRound>,
     /// The last runs of `play`, newest first.
@@ -160,6 +162,7 @@ impl Session {
             solved: counts.solved,
             wrong_book_size: record.wrong_book_size()?,
             unnoticed: record.store.count_unnoticed_edits().map_err(Error::harness)?,
+            policy: self.policy_line(&workspace),
             last_rounds: record.rounds(LAST)?.into_iter().map(LastRound::from).collect(),
             runs: record.runs(LAST)?.into_iter().map(RunLine::from).collect(),
         })

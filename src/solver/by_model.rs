@@ -131,6 +131,8 @@ impl Bench<'_> {
             reason: grade.reason,
             flags: grade.flags,
             bill: Some(account),
+            drawn: None,
+            policy: None,
         })
     }
 

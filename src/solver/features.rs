@@ -8,10 +8,11 @@ use crate::policy::{Names, Options, OptionsBuilder, Past, Role, Scene, Scope, We
 use crate::tree::RelPath;
 use crate::verdict::TestId;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// Localisation and template, as the fixed order weighs them.
-const SUSPICION: &str = "suspicion.ln";
-const SHARE: &str = "share.ln";
+pub const SUSPICION: &str = "suspicion.ln";
+pub const SHARE: &str = "share.ln";
 /// What suspicion counts in the plain order: its logarithm times this.
 pub(super) const SHARPNESS: f64 = 2.0;
 
@@ -29,35 +30,36 @@ pub fn start_weights() -> Weights {
 
 /// What may be tried next.
 pub(crate) struct Choices {
-    pub(crate) options: Options,
+    pub(crate) options: Arc<Options>,
     /// Of each option: the number of the proposal.
     pub(crate) proposals: Vec<usize>,
+    /// Proposals that are no options, since too many lie before them in the fixed order, which is theirs.
+    pub(crate) rest: Vec<usize>,
 }
 
 impl Proposals {
-    /// The proposals that are suspected while `open` tests fail and that are not accepted yet, in their order.
+    /// The proposals that are suspected while `open` tests fail and that are not accepted yet, in their order:
+    /// `most` of them.
     pub(crate) fn choices(
         &self,
         accepted: &[usize],
         open: &BTreeSet<TestId>,
         past: &Past,
+        most: usize,
     ) -> Choices {
         let suspicion = self.evidence.suspicion(open, &self.sources);
+        let (numbers, rest) = self.foremost(&suspicion, accepted, most);
         let reach = self.evidence.reach(open, &self.sources);
         let views: Vec<View<'_>> =
             self.sources.iter().map(|source| View::of(source, &suspicion)).collect();
         let ranks = ranks(&views);
         let most = views.iter().map(View::most).fold(0.0, f64::max);
         let mut out = OptionsBuilder::new();
-        let mut proposals = Vec::new();
-        for (number, (file, proposal)) in self.made.iter().enumerate() {
+        for number in &numbers {
+            let (file, proposal) = &self.made[*number];
             let view = &views[*file];
             let suspected = suspicion.of(&view.source.path, &proposal.lines);
-            if suspected <= 0.0 || accepted.contains(&number) {
-                continue;
-            }
             out.option();
-            proposals.push(number);
             let kind = proposal.main().map_or("none", Template::name);
             // These first: a sum of the fixed order's terms has to be made in its order.
             out.feature(&[SUSPICION], suspected.ln());
@@ -73,8 +75,35 @@ impl Proposals {
             at.log(self, &mut out);
             at.words(self, &names, &mut out);
         }
-        Choices { options: out.finish(), proposals }
+        Choices { options: Arc::new(out.finish()), proposals: numbers, rest }
     }
+
+    /// The first `most` of the fixed order by their numbers, and the others in that order.
+    fn foremost(
+        &self,
+        suspicion: &Suspicion,
+        accepted: &[usize],
+        most: usize,
+    ) -> (Vec<usize>, Vec<usize>) {
+        let mut scored: Vec<(f64, usize)> = Vec::new();
+        for (number, (file, proposal)) in self.made.iter().enumerate() {
+            let suspected = suspicion.of(&self.sources[*file].path, &proposal.lines);
+            if suspected > 0.0 && !accepted.contains(&number) {
+                scored.push((score(proposal, suspected), number));
+            }
+        }
+        scored.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        let mut numbers: Vec<usize> = scored.into_iter().map(|(_, number)| number).collect();
+        let rest = numbers.split_off(most.min(numbers.len()));
+        numbers.sort_unstable();
+        (numbers, rest)
+    }
+}
+
+/// What the fixed order goes by.
+fn score(proposal: &Proposal, suspected: f64) -> f64 {
+    let shares: f64 = proposal.shares.iter().map(|(_, share)| share).sum();
+    SHARPNESS * suspected.ln() + shares.ln()
 }
 
 /// One file with what is asked of it for each of its proposals.

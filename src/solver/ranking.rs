@@ -1,17 +1,18 @@
 //! All proposals of a task, and the order in which one attempt tries them.
 
 use super::evidence::Evidence;
-use super::features::SHARPNESS;
+use super::features::{Choices, SHARPNESS};
 use super::proposal::{Proposal, Template};
 use super::search::Space;
 use super::source::Source;
 use super::templates::{self, Clues, Thresholds};
 use crate::dice::Dice;
-use crate::policy::{self, Past, Role, Weights};
+use crate::policy::{self, Drawn, Player, Role};
 use crate::text::{Edit, apply_edits};
 use crate::tree::{Changes, File, RelPath, Tree};
 use crate::verdict::TestId;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// So many statements, of all files, are looked at by the cheap templates.
 const CHEAP: usize = 250;
@@ -181,33 +182,61 @@ impl Space for Ranked<'_> {
     }
 }
 
-/// Who orders the proposals by what was learned.
-#[derive(Clone, Copy, Debug)]
-pub struct Player<'a> {
-    pub weights: &'a Weights,
-    pub past: &'a Past,
-}
+/// Of each choice so many proposals, the first in the fixed order, are options of a policy: a large
+/// repository has tens of thousands, and what lies further back is not reached by any budget.
+pub(crate) const OPTIONS: usize = 4000;
 
-/// One attempt's view by a policy: attempt 0 takes the likeliest first, every other one draws.
+/// One attempt's view by a policy.
 pub(crate) struct Learned<'a> {
     pub(crate) proposals: &'a Proposals,
+    /// What is chosen from on the task itself: the same in every attempt.
+    pub(crate) first: &'a Choices,
     pub(crate) player: Player<'a>,
     pub(crate) seed: u64,
     pub(crate) attempt: usize,
+}
+
+impl Learned<'_> {
+    fn temperature(&self) -> f64 {
+        self.player.sampling.temperature(Role::Solver, self.attempt)
+    }
+
+    /// Options in the order in which they were drawn.
+    fn order(&self, accepted: &[usize], logits: &[f64]) -> Vec<usize> {
+        // Each state of the search is a choice of its own.
+        let label = format!("policy {} {accepted:?}", self.attempt);
+        let mut dice = Dice::new(self.seed).fork(&label);
+        policy::draw(logits, self.temperature(), logits.len(), &mut dice)
+    }
+
+    fn by(&self, accepted: &[usize], choices: &Choices) -> Vec<usize> {
+        let logits = self.player.weights.logits(Role::Solver, &choices.options);
+        let drawn = self.order(accepted, &logits);
+        let drawn = drawn.into_iter().map(|option| choices.proposals[option]);
+        drawn.chain(choices.rest.iter().copied()).collect()
+    }
+
+    /// What was drawn on the task itself up to the last one that was run: `tried`.
+    pub(crate) fn drawn(&self, tried: &[usize]) -> Option<Drawn> {
+        let Choices { options, proposals, .. } = self.first;
+        let logits = self.player.weights.logits(Role::Solver, options);
+        let mut taken = self.order(&[], &logits);
+        let tried: BTreeSet<usize> = tried.iter().copied().collect();
+        let last = taken.iter().rposition(|option| tried.contains(&proposals[*option]));
+        taken.truncate(last.map_or(0, |last| last + 1));
+        Drawn::of(Arc::clone(options), &logits, taken, self.temperature()).ok()
+    }
 }
 
 impl Space for Learned<'_> {
     type Candidate = Changes;
 
     fn ranked(&self, accepted: &[usize], open: &BTreeSet<TestId>) -> Vec<usize> {
-        let choices = self.proposals.choices(accepted, open, self.player.past);
-        let logits = self.player.weights.logits(Role::Solver, &choices.options);
-        let temperature = if self.attempt == 0 { 0.0 } else { 1.0 };
-        // Each state of the search is a choice of its own.
-        let label = format!("policy {} {accepted:?}", self.attempt);
-        let mut dice = Dice::new(self.seed).fork(&label);
-        let order = policy::draw(&logits, temperature, logits.len(), &mut dice);
-        order.into_iter().map(|option| choices.proposals[option]).collect()
+        if accepted.is_empty() {
+            return self.by(accepted, self.first);
+        }
+        let choices = self.proposals.choices(accepted, open, self.player.past, OPTIONS);
+        self.by(accepted, &choices)
     }
 
     fn candidate(&self, proposals: &[usize]) -> Option<Changes> {

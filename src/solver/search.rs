@@ -54,6 +54,8 @@ pub(crate) struct Outcome<C, J> {
     pub(crate) judged: Option<J>,
     /// Candidates that were screened.
     pub(crate) runs: usize,
+    /// Those among them that are one proposal on the task itself, in their order.
+    pub(crate) tried: Vec<usize>,
 }
 
 /// A set of accepted proposals, and how far its ranking was followed.
@@ -98,6 +100,9 @@ pub(crate) fn search<S: Space + ?Sized, J, E>(
         for ((proposals, candidate), answer) in batch.into_iter().zip(answers) {
             let Some(answer) = answer else { continue };
             search.runs += 1;
+            if let [one] = proposals[..] {
+                search.tried.push(one);
+            }
             search.pending.retain(|pending| *pending != proposals);
             if answer.passed != *failing {
                 search.learn(proposals, answer);
@@ -106,7 +111,7 @@ pub(crate) fn search<S: Space + ?Sized, J, E>(
             match confirm(&candidate)? {
                 Confirmed::Solved(judged) => {
                     let (candidate, judged) = (Some(candidate), Some(judged));
-                    return Ok(Outcome { candidate, judged, runs: search.runs });
+                    return Ok(search.ended(candidate, judged));
                 }
                 Confirmed::Refused(judged) => {
                     refused.get_or_insert((candidate, judged));
@@ -117,12 +122,11 @@ pub(crate) fn search<S: Space + ?Sized, J, E>(
         }
         search.return_unanswered();
     }
-    let runs = search.runs;
     let (candidate, judged) = match refused {
         Some((candidate, judged)) => (Some(candidate), Some(judged)),
         None => (search.best_partial(), None),
     };
-    Ok(Outcome { candidate, judged, runs })
+    Ok(search.ended(candidate, judged))
 }
 
 struct Search<'a, S: Space + ?Sized> {
@@ -138,6 +142,7 @@ struct Search<'a, S: Space + ?Sized> {
     twins: BTreeMap<(BTreeSet<TestId>, Stages), usize>,
     turn: usize,
     runs: usize,
+    tried: Vec<usize>,
 }
 
 impl<'a, S: Space + ?Sized> Search<'a, S> {
@@ -158,7 +163,16 @@ impl<'a, S: Space + ?Sized> Search<'a, S> {
             twins: BTreeMap::new(),
             turn: 0,
             runs: 0,
+            tried: Vec::new(),
         }
+    }
+
+    fn ended<J>(
+        self,
+        candidate: Option<S::Candidate>,
+        judged: Option<J>,
+    ) -> Outcome<S::Candidate, J> {
+        Outcome { candidate, judged, runs: self.runs, tried: self.tried }
     }
 
     /// Joined repairs first; then, by turns, proposals on top of the task itself and on top of partial

@@ -57,6 +57,15 @@ impl Store {
         })
     }
 
+    /// Ids of the bugs of a base that passed every check and have their parts, oldest first.
+    pub fn valid_ids(&self, base: &str) -> Result<Vec<String>, Error> {
+        let sql = "SELECT id FROM artifacts WHERE base = ? AND valid AND length(bug_inject) > 0 \
+            ORDER BY rowid";
+        self.read(|connection| {
+            connection.prepare_cached(sql)?.query_map([base], |row| row.get(0))?.collect()
+        })
+    }
+
     /// Ids, with `created`, of the artifacts that have their parts and that no entry of the wrong-book
     /// needs, the oldest first.
     pub fn spare_artifacts(&self) -> Result<Vec<(String, i64)>, Error> {

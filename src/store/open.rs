@@ -16,8 +16,19 @@ const APPLICATION: i64 = 0x5353_524d;
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Each takes the schema from its index to the next. Never edited once released, only added to.
-pub(super) const MIGRATIONS: [&str; 9] =
-    [FIRST, WRONG_BOOK_AND_RUNS, EDITS, DIFFERENCES, JOBS, PLAYS, PRACTICE, ROLLOUTS, SITTINGS];
+pub(super) const MIGRATIONS: [&str; 11] = [
+    FIRST,
+    WRONG_BOOK_AND_RUNS,
+    EDITS,
+    DIFFERENCES,
+    JOBS,
+    PLAYS,
+    PRACTICE,
+    ROLLOUTS,
+    SITTINGS,
+    TRAINING,
+    EVALS,
+];
 
 const FIRST: &str = "
     CREATE TABLE artifacts (
@@ -356,6 +367,47 @@ const SITTINGS: &str = "
     ) STRICT;
     ALTER TABLE attempts ADD COLUMN sitting TEXT;
     ALTER TABLE runs ADD COLUMN waits TEXT;
+";
+
+/// `policy`: the hash of the one that made the attempt; none for the fixed order and for models.
+const TRAINING: &str = "
+    CREATE TABLE outcomes (
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        key TEXT NOT NULL,
+        candidate TEXT NOT NULL,
+        content TEXT NOT NULL,
+        UNIQUE (key, candidate)
+    ) STRICT;
+    CREATE TABLE training_steps (
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        at INTEGER NOT NULL,
+        before TEXT NOT NULL,
+        after TEXT NOT NULL,
+        report TEXT NOT NULL
+    ) STRICT;
+    ALTER TABLE attempts ADD COLUMN policy TEXT;
+";
+
+const EVALS: &str = "
+    CREATE TABLE evals (
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        id TEXT NOT NULL UNIQUE,
+        begun INTEGER NOT NULL,
+        settings TEXT NOT NULL,
+        answer TEXT
+    ) STRICT;
+    CREATE TABLE eval_outcomes (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        eval TEXT NOT NULL,
+        case_id TEXT NOT NULL,
+        number INTEGER NOT NULL,
+        package TEXT NOT NULL,
+        outcome TEXT NOT NULL,
+        runs INTEGER NOT NULL,
+        seconds REAL NOT NULL,
+        detail TEXT NOT NULL,
+        UNIQUE (eval, case_id, number)
+    ) STRICT;
 ";
 
 /// Opens or makes the database; the second value is where a damaged one was moved.

@@ -71,6 +71,8 @@ pub struct Attempt {
     pub player: Option<String>,
     /// A model's: id of its session.
     pub sitting: Option<String>,
+    /// The hash of the policy, where one played.
+    pub policy: Option<String>,
 }
 
 /// How much is in the store.
@@ -115,8 +117,8 @@ impl Store {
 
     /// Every attempt on an artifact, oldest first.
     pub fn attempts(&self, artifact: &str) -> Result<Vec<Attempt>, Error> {
-        let sql = "SELECT number, solved, reason, patch, runs, flags, player, sitting FROM attempts \
-            WHERE artifact = ? ORDER BY id";
+        let sql = "SELECT number, solved, reason, patch, runs, flags, player, sitting, policy FROM \
+            attempts WHERE artifact = ? ORDER BY id";
         self.read(|connection| {
             connection.prepare_cached(sql)?.query_map([artifact], attempt)?.collect()
         })
@@ -193,7 +195,7 @@ pub(super) fn insert_attempts(
     attempts: &[Attempt],
 ) -> rusqlite::Result<()> {
     let sql = "INSERT INTO attempts (artifact, round, number, solved, reason, patch, runs, flags, \
-        player, sitting) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+        player, sitting, policy) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
     let mut insert = transaction.prepare_cached(sql)?;
     for attempt in attempts {
         insert.execute(params![
@@ -207,6 +209,7 @@ pub(super) fn insert_attempts(
             attempt.flags,
             attempt.player,
             attempt.sitting,
+            attempt.policy,
         ])?;
     }
     Ok(())
@@ -246,5 +249,6 @@ fn attempt(row: &Row<'_>) -> rusqlite::Result<Attempt> {
         flags: row.get(5)?,
         player: row.get(6)?,
         sitting: row.get(7)?,
+        policy: row.get(8)?,
     })
 }

@@ -61,6 +61,7 @@ mod support;
 mod tidy;
 mod tiers;
 mod together;
+mod train;
 mod unnoticed;
 mod untouched;
 mod warm;

@@ -34,6 +34,7 @@ fn attempts_of(count: usize) -> Vec<Attempt> {
         flags: "[]".to_owned(),
         player: None,
         sitting: None,
+        policy: None,
     };
     (0u32..).map(attempt).take(count).collect()
 }

@@ -53,6 +53,8 @@ fn attempt(bench: &Bench, artifact: &Artifact, patch: &[u8]) -> Attempt {
         reason: grade.reason,
         flags: grade.flags,
         bill: None,
+        drawn: None,
+        policy: None,
     }
 }
 

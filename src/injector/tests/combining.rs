@@ -107,6 +107,7 @@ fn a_candidate_does_not_depend_on_the_order_of_its_drafts() {
         tests: vec![path("t.py")],
         summary: vec![format!("{what} in {name}: f (line 1)")],
         commits: Vec::new(),
+        drawn: None,
     };
     let one = Candidate::of([draft("b.py", "x"), draft("a.py", "y")]);
     let other = Candidate::of([draft("a.py", "y"), draft("b.py", "x")]);

@@ -12,7 +12,7 @@ fn the_policy_starts_with_the_chances_of_the_fixed_draw() {
     for strategy in [Strategy::Direct, Strategy::Removal] {
         let mut code = repository.survey(strategy, None).expect("something to edit");
         let opened = code.open(0);
-        let options = features::options(opened, strategy.name(), 1, &Past::default());
+        let options = features::options(opened, &|_| true, (strategy.name(), 1), &Past::default());
         assert_eq!((options.len(), options.refused()), (opened.sites.len(), 0));
         let logits = start_weights().logits(Role::Injector, &options);
         let times = 20_000_u32;
@@ -41,7 +41,7 @@ fn a_site_is_described_by_what_it_does_and_who_tells_it() {
     let repository = Repository::money();
     let mut code = repository.survey(Strategy::Direct, None).expect("something to edit");
     let opened = code.open(0);
-    let options = features::options(opened, "direct", 1, &Past::default());
+    let options = features::options(opened, &|_| true, ("direct", 1), &Past::default());
     let site = opened.sites.iter().position(|site| {
         site.family == "comparison_boundary"
             && opened.parsed.functions()[site.function.unwrap()].name == "clamp"

@@ -279,6 +279,8 @@ fn solved(
         reason: grade.reason,
         flags: grade.flags,
         bill: None,
+        drawn: None,
+        policy: None,
     };
     let made = std::slice::from_ref(&attempt);
     opened.record.keep_attempts(&opened.harness, artifact, made, Some(player))?;

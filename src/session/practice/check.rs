@@ -110,6 +110,8 @@ impl Session {
             reason: grade.reason,
             flags: grade.flags,
             bill: None,
+            drawn: None,
+            policy: None,
         };
         let made = std::slice::from_ref(&attempt);
         opened.record.keep_attempts(harness, &round.artifact, made, Some(PERSON))?;

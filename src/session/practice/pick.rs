@@ -9,7 +9,9 @@ use crate::dice::Dice;
 use crate::injector::Strategy;
 use crate::practice::{Candidate, Why, clues, next};
 use crate::session::record::{Record, now};
-use crate::session::{ArtifactRef, Error, InjectRequest, Job, Repository, Session, wrong_book};
+use crate::session::{
+    ArtifactRef, Error, InjectRequest, Job, Repository, START, Session, wrong_book,
+};
 use crate::store::{self, PracticeState, StoredGame};
 use crate::workspace::Base;
 use std::collections::BTreeSet;
@@ -77,6 +79,7 @@ impl Session {
                 strategy,
                 target: target.map(str::to_owned),
                 seed: Some(seed),
+                policy: Some(START.to_owned()),
                 out: None,
                 minima: Minima::default(),
             };

@@ -1,8 +1,9 @@
 //! Proposals as options of the policy: which features they have, and that training starts from the fixed order.
 
 use super::{outcomes, path, surveyed};
-use crate::policy::{Past, Role, Scope};
-use crate::solver::ranking::{Learned, Player, Proposals, Ranked, Taste};
+use crate::policy::{Draws, Past, Player, Role, Sampling, Scope};
+use crate::solver::features::Choices;
+use crate::solver::ranking::{Learned, OPTIONS, Proposals, Ranked, Taste};
 use crate::solver::search::Space as _;
 use crate::solver::start_weights;
 use crate::solver::survey::{Coverage, Failure, survey};
@@ -74,10 +75,16 @@ fn set(ids: &[&str]) -> BTreeSet<TestId> {
     ids.iter().map(|id| (*id).to_owned()).collect()
 }
 
+fn chosen(proposals: &Proposals, open: &BTreeSet<TestId>, most: usize) -> Choices {
+    proposals.choices(&[], open, &Past::default(), most)
+}
+
 fn learned(proposals: &Proposals, attempt: usize, open: &BTreeSet<TestId>) -> Vec<usize> {
     let (weights, past) = (start_weights(), Past::default());
-    let player = Player { weights: &weights, past: &past };
-    Learned { proposals, player, seed: 5, attempt }.ranked(&[], open)
+    let player =
+        Player { weights: &weights, past: &past, hash: "", sampling: Sampling::FirstGreedy };
+    let first = &chosen(proposals, open, OPTIONS);
+    Learned { proposals, first, player, seed: 5, attempt }.ranked(&[], open)
 }
 
 #[test]
@@ -85,8 +92,10 @@ fn the_first_greedy_order_of_the_policy_is_the_fixed_order_of_today() {
     let (weights, past) = (start_weights(), Past::default());
     for proposals in [&*SILENT, &*TOLD] {
         assert!(proposals.len() > 1000, "{}", proposals.len());
-        let player = Player { weights: &weights, past: &past };
-        let greedy = Learned { proposals, player, seed: 5, attempt: 0 };
+        let sampling = Sampling::FirstGreedy;
+        let player = Player { weights: &weights, past: &past, hash: "", sampling };
+        let first = &chosen(proposals, &set(&[SHARE, SPLIT]), OPTIONS);
+        let greedy = Learned { proposals, first, player, seed: 5, attempt: 0 };
         let fixed = Ranked { proposals, taste: Taste::of(9, 0) };
         for (accepted, open) in [(vec![], set(&[SHARE, SPLIT])), (vec![3, 40], set(&[SPLIT]))] {
             let order = fixed.ranked(&accepted, &open);
@@ -107,11 +116,50 @@ fn attempts_behind_the_first_draw_by_their_seed() {
     assert!(all == greedy && all.len() == drawn.len(), "every proposal once");
 }
 
+#[test]
+fn proposals_beyond_the_foremost_follow_in_the_fixed_order() {
+    let open = set(&[SHARE, SPLIT]);
+    let fixed = Ranked { proposals: &TOLD, taste: Taste::of(9, 0) }.ranked(&[], &open);
+    let (weights, past) = (start_weights(), Past::default());
+    let first = chosen(&TOLD, &open, 50);
+    assert_eq!((first.options.len(), first.rest.len()), (50, fixed.len() - 50));
+    for (sampling, same) in [(Sampling::Greedy, true), (Sampling::All, false)] {
+        let player = Player { weights: &weights, past: &past, hash: "", sampling };
+        let space = Learned { proposals: &TOLD, first: &first, player, seed: 5, attempt: 0 };
+        let order = space.ranked(&[], &open);
+        assert_eq!(order[50..], fixed[50..]);
+        assert_eq!(order[..50] == fixed[..50], same, "{sampling:?}");
+        let all = |of: &[usize]| of.iter().copied().collect::<BTreeSet<usize>>();
+        assert_eq!(all(&order[..50]), all(&fixed[..50]));
+    }
+}
+
+#[test]
+fn what_was_drawn_ends_with_the_last_that_was_run() {
+    let open = set(&[SHARE, SPLIT]);
+    let (weights, past) = (start_weights(), Past::default());
+    let first = chosen(&TOLD, &open, OPTIONS);
+    let player = Player { weights: &weights, past: &past, hash: "", sampling: Sampling::All };
+    let space = Learned { proposals: &TOLD, first: &first, player, seed: 5, attempt: 2 };
+    let order = space.ranked(&[], &open);
+    // The third was not run: it did not parse, or was there before.
+    let drawn = space.drawn(&[order[0], order[1], order[3]]).unwrap();
+    let taken: Vec<usize> = drawn.taken.iter().map(|option| first.proposals[*option]).collect();
+    assert_eq!(taken, order[..4]);
+    let logits: Vec<f64> = weights
+        .logits(Role::Solver, &first.options)
+        .iter()
+        .map(|logit| logit / drawn.temperature)
+        .collect();
+    assert_eq!(drawn.logs, Draws::new(&logits, &drawn.taken).unwrap().log_probabilities());
+    assert!(space.drawn(&[]).unwrap().taken.is_empty(), "nothing was run");
+}
+
 /// The features of the proposal that turns the ledger back.
 #[track_caller]
 fn repairing(proposals: &Proposals, past: &Past) -> BTreeMap<String, f64> {
     let right = ledger("ledger/money.py", "(scaled + 50)", "(scaled + 50)");
-    let choices = proposals.choices(&[], &set(&[SHARE, SPLIT]), past);
+    let choices = proposals.choices(&[], &set(&[SHARE, SPLIT]), past, usize::MAX);
     assert_eq!(choices.options.refused(), 0);
     let file = path("ledger/money.py");
     let repair = choices.proposals.iter().position(|number| {
@@ -205,7 +253,7 @@ fn a_name_of_the_tests_is_told_from_another() {
     let files = [("area.py", code), (tests, test)];
     let proposals = surveyed(&files, &[tests], &outcomes, None);
     let open = outcomes.keys().cloned().collect();
-    let choices = proposals.choices(&[], &open, &Past::default());
+    let choices = chosen(&proposals, &open, usize::MAX);
     let file = path("area.py");
     let described = |repaired: &str| -> BTreeSet<String> {
         let option = choices.proposals.iter().position(|number| {

@@ -66,6 +66,7 @@ fn request(roles: Roles, rounds: u32) -> PlayRequest {
         alpha: None,
         invalid: None,
         roles,
+        policy: None,
         resume: false,
     }
 }
