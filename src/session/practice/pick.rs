@@ -9,7 +9,9 @@ use crate::dice::Dice;
 use crate::injector::Strategy;
 use crate::practice::{Candidate, Why, clues, next};
 use crate::session::record::{Record, now};
-use crate::session::{ArtifactRef, Error, InjectRequest, Job, Repository, Session, wrong_book};
+use crate::session::{
+    ArtifactRef, Error, InjectRequest, Job, Repository, Roles, Session, wrong_book,
+};
 use crate::store::{self, PracticeState, StoredGame};
 use crate::workspace::Base;
 use std::collections::BTreeSet;
@@ -79,6 +81,7 @@ impl Session {
                 seed: Some(seed),
                 out: None,
                 minima: Minima::default(),
+                roles: Roles::default(),
             };
             let made = self.inject(&request, &job.discreet())?;
             match made.artifact {
