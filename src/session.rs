@@ -5,6 +5,7 @@
 
 mod apply;
 mod bugs;
+mod by_model;
 mod check;
 mod configured;
 mod csv;
@@ -51,6 +52,7 @@ mod unnoticed;
 mod warnings;
 mod wrong_book;
 
+pub use crate::agent::Player;
 pub use apply::Plan;
 pub use bugs::{Bug, Stamp};
 pub use check::{CheckAnswer, CheckLine, CheckRequest};
@@ -91,7 +93,7 @@ pub use proxy::ProxyRequest;
 pub use prune::PruneAnswer;
 pub use reference::ArtifactRef;
 pub use report::{EvalLine, Point, ReportAnswer, ReportRequest, RunReport};
-pub use roles::{CONFIGURED, DEFAULT_CONCURRENCY, EMBEDDED, Player, Roles};
+pub use roles::{CONFIGURED, DEFAULT_CONCURRENCY, EMBEDDED, Roles};
 pub use run_tests::{RunTestsAnswer, RunTestsRequest};
 pub use score::{Outcome, RewardsAnswer, ScoreAnswer, ScoreRequest, score};
 pub use setup::{ClientEntry, SetupAction, SetupAnswer, SetupOutcome, SetupRequest};

@@ -5,6 +5,7 @@
 
 mod artifacts;
 mod baselines;
+mod conversations;
 mod differences;
 mod edits;
 mod error;
@@ -24,6 +25,7 @@ mod tests;
 mod wrong_book;
 
 pub use artifacts::Artifact;
+pub use conversations::Conversation;
 pub use differences::Difference;
 pub use edits::TriedEdit;
 pub use error::Error;

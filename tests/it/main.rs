@@ -42,6 +42,7 @@ mod mcp_clients;
 mod mcp_http;
 mod mcp_wire;
 mod model;
+mod model_calls;
 mod model_cli;
 mod model_real;
 mod plays;
