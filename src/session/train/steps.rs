@@ -136,16 +136,12 @@ impl<'a> Learner<'a> {
         };
         let read = Checkpoint::parse(bytes).map_err(|refusal| refused(&refusal))?;
         self.hash = read.hash();
-        match self.trainer.load(bytes) {
-            Ok(notes) => {
-                let baselines =
-                    notes.get(BASELINES).and_then(|text| serde_json::from_str(text).ok());
-                self.baselines = baselines.unwrap_or_default();
-            }
-            Err(_) => {
-                let weights = read.policy().map_err(|refusal| refused(&refusal))?.clone();
-                self.trainer = created(weights)?;
-            }
+        if let Ok(notes) = self.trainer.load(bytes) {
+            let baselines = notes.get(BASELINES).and_then(|text| serde_json::from_str(text).ok());
+            self.baselines = baselines.unwrap_or_default();
+        } else {
+            let weights = read.policy().map_err(|refusal| refused(&refusal))?.clone();
+            self.trainer = created(weights)?;
         }
         Ok(())
     }
@@ -221,7 +217,7 @@ impl<'a> Learner<'a> {
             options: gathered.options,
             options_cut: gathered.options_cut,
             candidates: gathered.candidates,
-            share_in_tests: (busy(places) - busy_before).as_secs_f64() / wall,
+            share_in_tests: busy(places).saturating_sub(busy_before).as_secs_f64() / wall,
             share_of_update: updated / wall,
             warnings: self.warnings(&signals),
             signals,
