@@ -203,16 +203,14 @@ pub fn finish(
             progress(Progress::Checked { valid: report.valid });
         }
         if round.is_valid() {
-            round.attempts = match &players.solver {
-                Some(by) => solver::solve_by_model(artifact, &rules.solver, by)?,
-                None => {
-                    let policy = players.policy;
-                    let mut bug = Prepared::of(harness, languages, artifact)?;
-                    if players.remembers {
-                        bug = bug.remembering(rules.solver.seed)?;
-                    }
-                    bug.attempts(&rules.solver, policy)?
+            round.attempts = if let Some(by) = &players.solver {
+                solver::solve_by_model(artifact, &rules.solver, by)?
+            } else {
+                let mut bug = Prepared::of(harness, languages, artifact)?;
+                if players.remembers {
+                    bug = bug.remembering(rules.solver.seed)?;
                 }
+                bug.attempts(&rules.solver, players.policy)?
             };
             for (index, attempt) in round.attempts.iter().enumerate() {
                 progress(Progress::Attempted { index, solved: attempt.solved });

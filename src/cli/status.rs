@@ -37,6 +37,14 @@ fn show(answer: &StatusAnswer) -> String {
         row("wrong book", format!("{} unsolved", answer.wrong_book_size)),
         row("unnoticed", format!("{} edits", answer.unnoticed)),
     ];
+    if let Some(policy) = &answer.policy {
+        let text = match (&policy.hash, policy.updates, &policy.problem) {
+            (Some(hash), Some(updates), _) => format!("{}, {updates} updates", table::short(hash)),
+            (Some(hash), None, _) => table::short(hash).to_owned(),
+            (_, _, problem) => problem.clone().unwrap_or_default(),
+        };
+        rows.push(row("policy", text));
+    }
     if let Some(stopped) = &answer.fast_ways_stopped {
         rows.push(row("warning", stopped.clone()));
     }

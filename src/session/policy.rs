@@ -106,19 +106,20 @@ impl Session {
             }
         }
     }
+}
 
-    pub(super) fn policy_line(&self, workspace: &Workspace) -> Option<PolicyLine> {
-        let path = own(&workspace.state);
-        let line = |hash, updates, problem| {
-            Some(PolicyLine { path: path.display().to_string(), hash, updates, problem })
-        };
-        match read(&path).and_then(|bytes| bytes.map(|bytes| parsed(&path, &bytes)).transpose()) {
-            Ok(None) => None,
-            Ok(Some((policy, checkpoint))) => {
-                let updates = checkpoint.facts.get("updates").and_then(|text| text.parse().ok());
-                line(Some(policy.hash), updates, None)
-            }
-            Err(error) => line(None, None, Some(error.to_string())),
+/// What was trained in a workspace; `None` if nothing was.
+pub(super) fn policy_line(workspace: &Workspace) -> Option<PolicyLine> {
+    let path = own(&workspace.state);
+    let line = |hash, updates, problem| {
+        Some(PolicyLine { path: path.display().to_string(), hash, updates, problem })
+    };
+    match read(&path).and_then(|bytes| bytes.map(|bytes| parsed(&path, &bytes)).transpose()) {
+        Ok(None) => None,
+        Ok(Some((policy, checkpoint))) => {
+            let updates = checkpoint.facts.get("updates").and_then(|text| text.parse().ok());
+            line(Some(policy.hash), updates, None)
         }
+        Err(error) => line(None, None, Some(error.to_string())),
     }
 }

@@ -1,6 +1,7 @@
 //! `status`: what is known of a repository, without running anything in it.
 
 use super::played::Detail;
+use super::policy::policy_line;
 use super::record::Record;
 use super::warnings::stopped;
 use super::{Error, PolicyLine, Repository, Session};
@@ -162,7 +163,7 @@ impl Session {
             solved: counts.solved,
             wrong_book_size: record.wrong_book_size()?,
             unnoticed: record.store.count_unnoticed_edits().map_err(Error::harness)?,
-            policy: self.policy_line(&workspace),
+            policy: policy_line(&workspace),
             last_rounds: record.rounds(LAST)?.into_iter().map(LastRound::from).collect(),
             runs: record.runs(LAST)?.into_iter().map(RunLine::from).collect(),
         })

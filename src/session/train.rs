@@ -2,6 +2,7 @@
 
 mod bugs;
 mod checkpoint;
+mod rollouts;
 mod steps;
 
 use super::policy::own;
@@ -158,7 +159,8 @@ pub struct TrainAnswer {
     /// Bugs that are kept of this state of the repository, and attempts at all bugs.
     pub bugs: u64,
     pub attempts: u64,
-    /// The step that was taken; null where none could be.
+    /// What the step showed, as a line of `train --json`; null where none could be taken.
+    #[schemars(with = "Option<std::collections::BTreeMap<String, serde_json::Value>>")]
     pub step: Option<TrainStep>,
 }
 

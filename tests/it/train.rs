@@ -30,7 +30,7 @@ fn attempts(bench: &Bench, artifact: &Artifact, seed: u64) -> (Vec<Attempt>, Rem
     let prepared = prepared.remembering(seed).unwrap();
     let (weights, past) = (start_weights(), Past::default());
     let player = Player { weights: &weights, past: &past, hash: "start", sampling: Sampling::All };
-    let request = Request { attempts: 4, seed: 3, runs: Some(20), parallel: 2 };
+    let request = Request { attempts: 4, seed: 3, runs: Some(20), parallel: 1 };
     let attempts = prepared.attempts(&request, Some(player)).unwrap();
     (attempts, prepared.remembered())
 }

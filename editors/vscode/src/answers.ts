@@ -190,11 +190,6 @@ export interface Rewards {
   reason: string;
 }
 
-export interface Trained {
-  trained: boolean;
-  reason: string;
-}
-
 export const isBegun = (answer: unknown): answer is Begun =>
   typeof answer === 'object' && answer !== null && 'job' in answer && (answer as Begun).state === 'running';
 

@@ -1,7 +1,7 @@
 // What a person calls from the palette and the views. Every one asks the server for a command of its own.
 
 import * as vscode from 'vscode';
-import { type Bug, type Bugs, type Rewards, short, type Trained } from './answers';
+import { type Bug, type Bugs, type Rewards, short } from './answers';
 import { NoBinary } from './binary';
 import { answerUri, type Answers } from './documents';
 import type { Folders } from './folders';
@@ -35,7 +35,7 @@ export class Commands {
       score: (called) => this.onBug(called, async (bug) => this.tell((await this.server.ask<Rewards>('score', bug)).reason)),
       practiseOnBug: (called) => this.onBug(called, (bug) => practice.on(bug as unknown as Subject)),
       unnoticed: () => this.unnoticed(),
-      train: async () => this.tell((await this.server.ask<Trained>('train', await this.folder())).reason),
+      train: async () => this.server.ask('train', await this.folder()),
       status: () => this.status(),
       practise: () => practice.practise(),
       practiceRun: (called) => practice.begin('practiceRun', called),

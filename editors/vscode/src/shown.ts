@@ -1,7 +1,7 @@
 // What is said of the end of a job, and of the answer of a command.
 
 import * as vscode from 'vscode';
-import type { Injected, JobLine, Practice, PracticeCheck, PracticeRun, Rewards, RunTests, Trained } from './answers';
+import type { Injected, JobLine, Practice, PracticeCheck, PracticeRun, Rewards, RunTests } from './answers';
 import type { Folders } from './folders';
 import { openTree } from './practice_tree';
 import type { Server } from './server';
@@ -48,8 +48,6 @@ export class Shown implements vscode.Disposable {
         return void (await vscode.commands.executeCommand('ssrMcp.ui.chooseBug', answer));
       case 'score':
         return void (await this.say('information', (answer as Rewards).reason));
-      case 'train':
-        return void (await this.say('information', (answer as Trained).reason));
       default:
     }
   }

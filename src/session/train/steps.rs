@@ -6,22 +6,20 @@ use super::super::policy::read;
 use super::super::record::{self, now};
 use super::super::{EMBEDDED, Error, Job, START, Session};
 use super::bugs::Place;
+use super::rollouts::{attempted, cheats, edits, tells};
 use super::{TrainRequest, TrainStep, TrainedRole, checkpoint, reason};
 use crate::artifact::Artifact;
 use crate::diff::Patch;
 use crate::episode::{self, Players, Progress, Round, Rules as RoundRules};
-use crate::grading::Reason;
-use crate::injector::{self, Fate};
+use crate::injector;
 use crate::policy::{Checkpoint, Options, Past, Player, Role, Sampling, Weights};
 use crate::reward::{
     Alarm, Buffer, Cycle, Scheme, Shingles, Shown, Signals, Thresholds, ValidRate,
 };
-use crate::reward::{Validity, solver_by_runs};
-use crate::solver::{self, Attempt, Remembered};
+use crate::reward::{Validity, best_solve_rate};
+use crate::solver::{self, Remembered};
 use crate::store::{self, TrainedStep};
-use crate::trainer::{
-    Adam, Base, Baselines, Embedded, Group, LeftOut, Rollout, Rules, Trainer as _, Update, step,
-};
+use crate::trainer::{Adam, Base, Baselines, Embedded, Group, Rules, Trainer as _, Update, step};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -78,12 +76,6 @@ impl Gathered {
     fn telling(&self) -> usize {
         self.groups.iter().filter(|group| group.role == Role::Solver && tells(group)).count()
     }
-}
-
-fn tells(group: &Group<Options>) -> bool {
-    let mut rewards = group.rollouts.iter().map(|rollout| rollout.reward);
-    let first = rewards.next();
-    rewards.any(|reward| Some(reward) != first)
 }
 
 impl<'a> Learner<'a> {
@@ -144,16 +136,12 @@ impl<'a> Learner<'a> {
         };
         let read = Checkpoint::parse(bytes).map_err(|refusal| refused(&refusal))?;
         self.hash = read.hash();
-        match self.trainer.load(bytes) {
-            Ok(notes) => {
-                let baselines =
-                    notes.get(BASELINES).and_then(|text| serde_json::from_str(text).ok());
-                self.baselines = baselines.unwrap_or_default();
-            }
-            Err(_) => {
-                let weights = read.policy().map_err(|refusal| refused(&refusal))?.clone();
-                self.trainer = created(weights)?;
-            }
+        if let Ok(notes) = self.trainer.load(bytes) {
+            let baselines = notes.get(BASELINES).and_then(|text| serde_json::from_str(text).ok());
+            self.baselines = baselines.unwrap_or_default();
+        } else {
+            let weights = read.policy().map_err(|refusal| refused(&refusal))?.clone();
+            self.trainer = created(weights)?;
         }
         Ok(())
     }
@@ -211,7 +199,9 @@ impl<'a> Learner<'a> {
         }
         let has_bugs = places.iter().any(|place| !place.turns.is_empty());
         let wall = started.elapsed().as_secs_f64();
-        let signals = Signals::of(&gathered.cycle, &Thresholds::default());
+        let usual = Thresholds::default();
+        let target = best_solve_rate(self.request.attempts).unwrap_or(usual.target);
+        let signals = Signals::of(&gathered.cycle, &Thresholds { target, ..usual });
         let answer = TrainStep {
             step: number,
             of: self.request.steps,
@@ -227,7 +217,7 @@ impl<'a> Learner<'a> {
             options: gathered.options,
             options_cut: gathered.options_cut,
             candidates: gathered.candidates,
-            share_in_tests: (busy(places) - busy_before).as_secs_f64() / wall,
+            share_in_tests: busy(places).saturating_sub(busy_before).as_secs_f64() / wall,
             share_of_update: updated / wall,
             warnings: self.warnings(&signals),
             signals,
@@ -297,9 +287,12 @@ impl<'a> Learner<'a> {
             .map_err(|error| job.stopped(error))?;
         self.judge(&mut round, gathered)?;
         let id = round.artifact.as_ref().map(Artifact::id);
-        gathered.groups.push(self.edits(&round, &harness.base().id)?);
+        let (version, runs) = (self.trainer.version(), request.runs);
+        let invalid = request.scheme.injector(&Shown::default());
+        let invalid = invalid.map_err(|refusal| Error::usage(refusal.to_string()))?;
+        gathered.groups.push(edits(&round, &harness.base().id, invalid, version));
         if let (Some(id), true) = (&id, round.is_valid()) {
-            let group = self.group(id, &round.attempts);
+            let group = attempted(id, &round.attempts, runs, version);
             place.turns.add(id.clone());
             place.turns.told(id, tells(&group));
             gathered.taken.push(id.clone());
@@ -335,56 +328,6 @@ impl<'a> Learner<'a> {
         cycle.attempts += round.attempts.len();
         cycle.intercepted += round.attempts.iter().filter(|attempt| cheats(attempt)).count();
         Ok(())
-    }
-
-    /// The edits that were drawn for one bug: those that are part of it earn what it earns, those that no test
-    /// noticed or that broke everything what an invalid bug does. What became of the others is not known.
-    fn edits(&self, round: &Round, base: &str) -> Result<Group<Options>, Error> {
-        let invalid = self.request.scheme.injector(&Shown::default());
-        let invalid = invalid.map_err(|refusal| Error::usage(refusal.to_string()))?;
-        let valid = round.is_valid();
-        let rollouts = round.tried.iter().filter_map(|tried| {
-            let (reward, success) = match tried.fate {
-                Fate::Bug => (round.inject_reward?, valid),
-                Fate::Nothing => (invalid, false),
-                Fate::Open => return None,
-            };
-            Some(Rollout {
-                input: tried.drawn.options.clone(),
-                taken: tried.drawn.taken.clone(),
-                logs: tried.drawn.logs.clone(),
-                temperature: tried.drawn.temperature,
-                version: self.trainer.version(),
-                reward,
-                success,
-                left_out: None,
-            })
-        });
-        let subject = format!("{base} {}", round.strategy.name());
-        Ok(Group { role: Role::Injector, subject, rollouts: rollouts.collect() })
-    }
-
-    /// The attempts at one bug.
-    fn group(&self, id: &str, attempts: &[Attempt]) -> Group<Options> {
-        let rollouts = attempts.iter().filter_map(|attempt| {
-            let drawn = attempt.drawn.as_ref()?;
-            let left_out = match attempt.reason {
-                _ if cheats(attempt) => Some(LeftOut::Cheating),
-                Reason::Unplayable(_) => Some(LeftOut::Infrastructure),
-                _ => None,
-            };
-            Some(Rollout {
-                input: drawn.options.clone(),
-                taken: drawn.taken.clone(),
-                logs: drawn.logs.clone(),
-                temperature: drawn.temperature,
-                version: self.trainer.version(),
-                reward: solver_by_runs(attempt.solved.then_some(attempt.runs), self.request.runs),
-                success: attempt.solved,
-                left_out,
-            })
-        });
-        Group { role: Role::Solver, subject: id.to_owned(), rollouts: rollouts.collect() }
     }
 
     /// Has a bug attempted that is kept; nothing where there is none.
@@ -424,7 +367,7 @@ impl<'a> Learner<'a> {
             return Ok(());
         }
         gathered.again += 1;
-        let group = self.group(&id, &attempts);
+        let group = attempted(&id, &attempts, self.request.runs, self.trainer.version());
         place.turns.told(&id, tells(&group));
         gathered.groups.push(group);
         gathered.timed("keep", |_| {
@@ -464,10 +407,6 @@ fn start_weights() -> Weights {
     let mut weights = solver::start_weights();
     weights.add_scaled(&injector::start_weights(), 1.0);
     weights
-}
-
-fn cheats(attempt: &Attempt) -> bool {
-    matches!(attempt.reason, Reason::Tampered(_))
 }
 
 /// Writes down a bug with its attempts, like a round of a game that belongs to no run.

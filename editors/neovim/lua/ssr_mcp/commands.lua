@@ -316,11 +316,6 @@ M.of_client = {
     server.execute(client, 'missingTest', argument, documents.open)
   end),
   ['ssrMcp.bugs'] = here(bugs.quickfix),
-  ['ssrMcp.train'] = here(function(client, argument)
-    server.execute(client, 'train', argument, function(answer)
-      server.say(answer.reason or 'a training step was taken')
-    end)
-  end),
   ['ssrMcp.score'] = here(function(client, argument)
     server.execute(client, 'score', argument, function(answer)
       server.say(answer.reason)
