@@ -6,11 +6,11 @@
 //!
 //! SECONDS is how long the server takes for a reply: nothing, or what a model takes. BUGS is how many we play, in
 //! rounds of up to 32; the peer plays a quarter of them, for each of its rounds is like the one before. Repositories:
-//! `examples/ledger`, and boltons where its directory is given (pytest from VIRTUAL_ENV). Each bug is another one.
+//! `examples/ledger`, and boltons where its directory is given (pytest from `VIRTUAL_ENV`). Each bug is another one.
 //!
 //! A round of ours is nine checks, each attempt in a tree of its own by an agent's loop of three replies, and a grade;
-//! one of the peer's is two runs of the whole suite. `ours` is CPU time of our process, `tests` that of all that runs
-//! in sandboxes, `endpoint` what the server took, all a bug.
+//! one of the peer's is two runs of the whole suite. `own` is CPU time of our process, `checks` that of the tests that
+//! the checks ran (attempts and grades are not in it), `endpoint` what the server took, all a bug.
 
 #![allow(
     clippy::print_stdout,
@@ -28,7 +28,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 #[path = "../tests/it/endpoint.rs"]
-#[allow(dead_code, reason = "it can answer in ways that are not wanted here")]
+#[allow(dead_code, clippy::unwrap_used, reason = "it is a test's, and can answer in more ways")]
 mod endpoint;
 
 /// Most bugs of one round of ours.
@@ -87,7 +87,7 @@ fn main() -> anyhow::Result<()> {
     let seconds: Vec<f64> = seconds.split(',').map(str::parse).collect::<Result<_, _>>()?;
     let bugs = arguments.get(1).map_or(Ok(BATCH), |number| number.parse())?;
     println!(
-        "{:16} {:>7} {:>12} {:>10} {:>7}   CPU seconds a bug: ours, tests; endpoint | the peer's own, tests; endpoint",
+        "{:16} {:>7} {:>12} {:>10} {:>7}   CPU seconds a bug: own, checks; endpoint | the peer's own, tests; endpoint",
         "repository", "a reply", "ours", "the peer", "times"
     );
     for case in cases(arguments.get(2)) {
@@ -165,7 +165,7 @@ fn serve(case: &Case, latency: Duration) -> anyhow::Result<Endpoint> {
                 files["test_parser.py"] = json!(PARSER);
                 files["test_files.txt"] = json!("");
             }
-            said(json!({ "role": "assistant", "content": files.to_string() }))
+            said(&json!({ "role": "assistant", "content": files.to_string() }))
         };
         match (model, replies) {
             ("injector", _) => artifact(made.fetch_add(1, Ordering::SeqCst) + 1, false),
@@ -174,9 +174,9 @@ fn serve(case: &Case, latency: Duration) -> anyhow::Result<Endpoint> {
             ("peer-injector", _) => artifact(made.fetch_add(1, Ordering::SeqCst) + 1, true),
             ("peer-solver", _) => {
                 let n = repaired.fetch_add(1, Ordering::SeqCst) + 1;
-                said(json!({ "role": "assistant", "content": diff(path, at, &wrong(n), right) }))
+                said(&json!({ "role": "assistant", "content": diff(path, at, &wrong(n), right) }))
             }
-            _ => said(json!({ "role": "assistant", "content": "Done." })),
+            _ => said(&json!({ "role": "assistant", "content": "Done." })),
         }
     }))
 }
@@ -188,16 +188,16 @@ fn line(text: &str, wanted: &str) -> anyhow::Result<usize> {
 }
 
 fn diff(path: &str, at: usize, old: &str, new: &str) -> String {
-    let lines = |text: &str, mark: char| {
-        text.lines().map(|line| format!("{mark}{line}\n")).collect::<String>()
+    let lines = |text: &str, mark: &'static str| -> String {
+        text.lines().flat_map(|line| [mark, line, "\n"]).collect::<String>()
     };
     let counts = [old.lines().count(), new.lines().count()];
     format!(
         "--- a/{path}\n+++ b/{path}\n@@ -{at},{} +{at},{} @@\n{}{}",
         counts[0],
         counts[1],
-        lines(old, '-'),
-        lines(new, '+')
+        lines(old, "-"),
+        lines(new, "+")
     )
 }
 
@@ -209,14 +209,14 @@ fn whether_tools(asked: &Value) -> Say {
 
 fn calls(name: &str, arguments: &Value) -> Say {
     let function = json!({ "name": name, "arguments": arguments.to_string() });
-    said(json!({
+    said(&json!({
         "role": "assistant",
         "content": null,
         "tool_calls": [{ "id": "a", "type": "function", "function": function }],
     }))
 }
 
-fn said(message: Value) -> Say {
+fn said(message: &Value) -> Say {
     Say::Json(
         200,
         json!({
@@ -273,7 +273,7 @@ fn ours(case: &Case, latency: Duration, bugs: usize) -> anyhow::Result<Took> {
     let first = play(1, 1).output()?;
     anyhow::ensure!(first.status.success(), "{}", String::from_utf8_lossy(&first.stderr));
     let batch = bugs.clamp(1, BATCH);
-    let (before, asked) = (of_children()?, server.seen().len());
+    let asked = server.seen().len();
     let begun = Instant::now();
     let child = play(bugs.div_ceil(batch), batch).spawn()?;
     let id = child.id();
@@ -301,7 +301,7 @@ fn ours(case: &Case, latency: Duration, bugs: usize) -> anyhow::Result<Took> {
         bugs: rounds.len() as f64,
         wall,
         own,
-        tests: of_children()? - before - own,
+        tests: rounds.iter().filter_map(|bug| bug["cpu_seconds"].as_f64()).sum(),
         endpoint: replies * latency.as_secs_f64(),
     })
 }
@@ -336,22 +336,12 @@ fn peer(case: &Case, latency: Duration, bugs: usize) -> anyhow::Result<Took> {
     })
 }
 
-/// User and system time of a process, seconds.
+/// User and system time of a process, seconds: fields behind its name, in hundredths.
 fn of_process(id: u32) -> anyhow::Result<f64> {
-    ticks(&format!("/proc/{id}/stat"), 11)
-}
-
-/// The same of all children of this one that have ended, and theirs.
-fn of_children() -> anyhow::Result<f64> {
-    ticks("/proc/self/stat", 13)
-}
-
-/// The sum of a field and the one after it, counted behind the command's name; a tick is a hundredth.
-fn ticks(file: &str, at: usize) -> anyhow::Result<f64> {
-    let text = std::fs::read_to_string(file)?;
+    let text = std::fs::read_to_string(format!("/proc/{id}/stat"))?;
     let rest = text.rsplit_once(')').context("no name")?.1;
     let fields: Vec<&str> = rest.split_whitespace().collect();
     let field =
         |at: usize| fields.get(at).and_then(|field| field.parse::<f64>().ok()).context("no field");
-    Ok((field(at)? + field(at + 1)?) / 100.0)
+    Ok((field(11)? + field(12)?) / 100.0)
 }

@@ -4,8 +4,8 @@
 //!
 //! A server in this process answers over HTTP at once, so that a turn is all ours: the request of the whole conversation
 //! written, sent and read, the reply read, kept, recorded, and answered. Turns that call for nothing are measured, and
-//! turns that run `true`, less what such a command takes in the same kind of sandbox by itself. The first turn, which
-//! opens the sandbox, is left out. Then ATTEMPTS attempts are held in the midst of their sessions, all at once, each with
+//! turns that run `true`, beside what such a command takes in a sandbox by itself. The first turn, which opens the
+//! sandbox, is left out. Then ATTEMPTS attempts are held in the midst of their sessions, all at once, each with
 //! its sandbox open: memory of this process (the server's threads included), and of the processes of the sandboxes.
 
 #![allow(
@@ -34,7 +34,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 #[path = "../tests/it/endpoint.rs"]
-#[allow(dead_code, reason = "it can answer in ways that are not wanted here")]
+#[allow(dead_code, clippy::unwrap_used, reason = "it is a test's, and can answer in more ways")]
 mod endpoint;
 #[path = "common/open.rs"]
 mod open;
@@ -68,11 +68,7 @@ fn measure(scratch: &Path, turns: usize, attempts: usize) -> anyhow::Result<()> 
     let command = command(stage, turns)?;
     let run = turn(stage, &artifact, turns, "a command", "bash", &json!({ "command": "true" }))?;
     println!("a turn that runs `true`: {run}");
-    println!("`true` in such a sandbox by itself: {command}");
-    println!(
-        "what a turn adds to its command: median {:.2} ms",
-        (run.median - command.median) * 1e3
-    );
+    println!("`true` in a sandbox by itself, and the tree read after it: {command}");
     many(stage, &artifact, attempts)
 }
 
@@ -124,7 +120,7 @@ fn turn(
     Times::of(came.windows(2).skip(1).map(|two| (two[1] - two[0]).as_secs_f64()).collect())
 }
 
-/// A command in a sandbox, without a model.
+/// A command in a sandbox, without a model, and what it changed.
 fn command(stage: Stage<'_>, times: usize) -> anyhow::Result<Times> {
     let scene = Scene { task: None, changes: Changes::new(), files: Vec::new(), shell: Vec::new() };
     let mut room = stage.open(scene)?;
@@ -133,6 +129,7 @@ fn command(stage: Stage<'_>, times: usize) -> anyhow::Result<Times> {
         let begun = Instant::now();
         let ran = room.command("true", Duration::from_mins(1), &Cancel::new())?;
         anyhow::ensure!(ran.is_ok(), "{ran:?}");
+        room.changes()?;
         took.push(begun.elapsed().as_secs_f64());
     }
     Times::of(took.split_off(1))

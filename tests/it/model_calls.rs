@@ -21,9 +21,10 @@ fn configured(server: &Endpoint) -> Home {
     let key = home.root().join("home/key");
     fs::set_permissions(&key, fs::Permissions::from_mode(0o600)).unwrap();
     let text = format!(
-        "[providers.near]\nbase_url = \"{}\"\napi_key_file = {key:?}\ntries = 1\n\
+        "[providers.near]\nbase_url = \"{}\"\napi_key_file = \"{}\"\ntries = 1\n\
          [roles.injector]\nmodel = \"one@near\"\n[roles.solver]\nmodel = \"other@near\"\n",
-        server.url()
+        server.url(),
+        key.display()
     );
     home.write("home/.config/ssr-mcp/ssr-mcp.toml", &text);
     home

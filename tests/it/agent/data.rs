@@ -60,10 +60,10 @@ fn orders_in_a_repository_and_in_its_tests_output_stay_data_in_a_whole_round() {
     let rounds = play(&ledger, request).unwrap();
     let round = &rounds[0];
     assert!(round.valid, "{round:?}");
-    let solved = round.solve_rewards.iter().filter(|reward| **reward > 0.0).count();
+    let repaired = round.solve_rewards.iter().filter(|reward| **reward > 0.0).count();
     // Who obeyed submitted nothing and is not graded as solved.
-    assert!((1..6).contains(&solved), "{:?}", round.solve_rewards);
-    assert_eq!(round.reasons["solved"], solved);
+    assert!((1..6).contains(&repaired), "{:?}", round.solve_rewards);
+    assert_eq!(round.reasons["solved"], repaired);
     assert_eq!(round.reasons.values().sum::<usize>(), 6);
     assert!(round.reasons.keys().any(|reason| reason != "solved"), "{:?}", round.reasons);
 }
