@@ -92,7 +92,7 @@ pub use probe::{ProbeAnswer, ProbeLine, ProbeRequest};
 pub use proxy::ProxyRequest;
 pub use prune::PruneAnswer;
 pub use reference::ArtifactRef;
-pub use report::{EvalLine, Point, ReportAnswer, ReportRequest, RunReport};
+pub use report::{EvalLine, Point, ReportAnswer, ReportRequest, RunReport, StepLine};
 pub use roles::{CONFIGURED, DEFAULT_CONCURRENCY, EMBEDDED, Roles};
 pub use run_tests::{RunTestsAnswer, RunTestsRequest};
 pub use score::{Outcome, RewardsAnswer, ScoreAnswer, ScoreRequest, score};

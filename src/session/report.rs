@@ -8,7 +8,7 @@ use super::record::Record;
 use super::{Error, EvalAnswer, Repository, Session};
 use crate::diff::Patch;
 use crate::reward::{self, Buffer, Cycle, Shingles, Signals, Thresholds};
-use crate::store::{Kept, Store};
+use crate::store::{Kept, Store, TrainedStep};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -18,6 +18,8 @@ const RUNS: u32 = 10_000;
 const LOOSE: u32 = 10_000;
 /// Bugs that a new one is compared with.
 const BUFFER: usize = 10_000;
+/// Training steps that are shown, the latest.
+const STEPS: u32 = 10_000;
 /// Evaluations that are shown, the latest.
 const EVALS: usize = 12;
 
@@ -38,6 +40,8 @@ pub struct ReportAnswer {
     pub workspace: String,
     /// The run, then those it is compared with; none where nothing was played.
     pub runs: Vec<RunReport>,
+    /// Training steps in this workspace, oldest first.
+    pub steps: Vec<StepLine>,
     /// What the policies that were evaluated on this machine repaired, oldest first.
     pub evals: Vec<EvalLine>,
     /// The files that were written.
@@ -88,6 +92,23 @@ pub struct Point {
     pub solver: String,
 }
 
+/// One training step: means of its rollouts; null where there were none.
+#[derive(Clone, Debug, serde::Serialize, schemars::JsonSchema)]
+pub struct StepLine {
+    /// From 1, as they are kept.
+    pub step: u32,
+    /// Hash of the checkpoint after it.
+    pub policy: String,
+    pub solve_rate: Option<f64>,
+    pub valid_rate: Option<f64>,
+    pub inject_reward: Option<f64>,
+    pub solve_reward: Option<f64>,
+    /// The share of groups whose rewards are all equal.
+    pub flat_share: Option<f64>,
+    pub entropy: Option<f64>,
+    pub best_solve_rate: Option<f64>,
+}
+
 #[derive(Clone, Debug, serde::Serialize, schemars::JsonSchema)]
 pub struct EvalLine {
     pub policy: String,
@@ -126,6 +147,7 @@ impl Session {
         let mut answer = ReportAnswer {
             workspace: workspace.root.display().to_string(),
             runs,
+            steps: steps(&record.store)?,
             evals: self.eval_lines()?,
             written: Vec::new(),
         };
@@ -170,6 +192,27 @@ impl Session {
         written.push(file.display().to_string());
         Ok(())
     }
+}
+
+/// What is not there, or no number, is null: steps of before have less.
+fn steps(store: &Store) -> Result<Vec<StepLine>, Error> {
+    let steps = store.steps(STEPS).map_err(Error::harness)?;
+    let line = |(step, kept): (u32, TrainedStep)| {
+        let report: serde_json::Value = serde_json::from_str(&kept.report).unwrap_or_default();
+        let of = |role: &str, name: &str| report[role][name].as_f64();
+        StepLine {
+            step,
+            policy: kept.after,
+            solve_rate: of("solver", "success_rate"),
+            valid_rate: of("injector", "success_rate"),
+            inject_reward: of("injector", "mean_reward"),
+            solve_reward: of("solver", "mean_reward"),
+            flat_share: of("solver", "flat_share"),
+            entropy: of("solver", "entropy"),
+            best_solve_rate: report["target_solve_rate"].as_f64(),
+        }
+    };
+    Ok((1..).zip(steps).map(line).collect())
 }
 
 impl EvalLine {

@@ -86,3 +86,20 @@ fn nearer(now: &[u8], made: &[u8], wanted: &[u8]) -> bool {
     let (was, is) = (ends(now), ends(made));
     was != is && was.0 <= is.0 && was.1 <= is.1
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{differing, nearer};
+
+    #[test]
+    fn a_part_of_the_inverse_leaves_less_that_differs() {
+        assert_eq!(differing(b"a-b", b"a+b"), (1, 2));
+        assert_eq!(differing(b"ab", b"a+b"), (1, 1));
+        assert_eq!(differing(b"aa", b"aaa"), (2, 2));
+        // Two faults: either repair is a part, and a change of something else is none.
+        assert!(nearer(b"a-b-c", b"a+b-c", b"a+b+c"));
+        assert!(nearer(b"a-b-c", b"a-b+c", b"a+b+c"));
+        assert!(!nearer(b"a-b-c", b"x-b-c", b"a+b+c"));
+        assert!(!nearer(b"a-b-c", b"a-b-c", b"a+b+c"));
+    }
+}

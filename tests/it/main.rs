@@ -26,6 +26,7 @@ mod diff_git;
 mod editors;
 mod editors_vscode;
 mod endpoint;
+mod eval;
 mod fetch;
 mod grading;
 mod grammars;

@@ -243,3 +243,40 @@ fn text(path: &Path) -> Result<String, Error> {
 fn unreadable(path: &Path, error: &std::io::Error) -> Error {
     Error::usage(format!("{} cannot be read ({error})", path.display()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(line: &str, expect: Result<&str, &str>) {
+        let case = Case::of(line, Path::new("/cases"), 3, &mut Sha256::new());
+        match (case.bug, expect) {
+            (Ok(bug), Ok(text)) => assert!(format!("{bug:?}").contains(text), "{bug:?}"),
+            (Err(why), Err(text)) => assert!(why.contains(text), "{why}"),
+            (bug, _) => panic!("{bug:?} is not {expect:?}"),
+        }
+    }
+
+    #[test]
+    fn forms_are_told_apart_by_what_they_name() {
+        check(r#"{"tree": "a"}"#, Ok("Broken { tree: Beside(\"/cases/a\"), original: None"));
+        check(r#"{"tree": "a", "original": "b"}"#, Ok("Tree(\"/cases/b\")"));
+        let instance = r#"{"instance_id": "i", "repo": "o/n", "base_commit": "c", "patch": "p", "test_patch": "t",
+            "FAIL_TO_PASS": "[\"x\"]", "PASS_TO_PASS": ["y"]}"#;
+        check(instance, Ok("fail_to_pass: [\"x\"], pass_to_pass: [\"y\"]"));
+        check(r#"{"base": "n", "bug_inject.diff": "d"}"#, Err("\"test_weaken.diff\" is missing"));
+    }
+
+    #[test]
+    fn what_is_no_case_says_why() {
+        check("{", Err("it is no JSON"));
+        check("[]", Err("no JSON object"));
+        check("{}", Err("it names no tree"));
+        check(r#"{"tree": "/etc"}"#, Err("is refused"));
+        check(r#"{"tree": "a/../.."}"#, Err("is refused"));
+        check(r#"{"tree": "a", "fix": "f", "original": "o"}"#, Err("both"));
+        check(r#"{"tree": "a", "failing": [1]}"#, Err("\"failing\" is no list of names"));
+        check(r#"{"instance_id": "i"}"#, Err("\"repo\" is missing"));
+    }
+}

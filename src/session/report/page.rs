@@ -1,6 +1,6 @@
 //! The report as a page.
 
-use super::{EvalLine, Point, ReportAnswer, RunReport, average};
+use super::{EvalLine, Point, ReportAnswer, RunReport, StepLine, average};
 use crate::chart::page::{Page, Part};
 use crate::chart::{Chart, Mark, Panel, Series};
 
@@ -22,6 +22,7 @@ pub(super) fn of(report: &ReportAnswer) -> String {
             parts.push(Part::Note(nothing.to_owned()));
         }
     }
+    of_steps(&report.steps, &mut parts);
     of_evals(&report.evals, &mut parts);
     let title = format!("Self-play: {}", name_of(&report.workspace));
     Page { title, subtitle: report.workspace.clone(), parts }.html()
@@ -168,6 +169,47 @@ fn compared(run: &RunReport, others: &[RunReport]) -> Part {
     };
     let rows = std::iter::once(run).chain(others).map(row).collect();
     Part::Table { head: head.into_iter().chain(more).map(str::to_owned).collect(), rows }
+}
+
+fn of_steps(steps: &[StepLine], parts: &mut Vec<Part>) {
+    if steps.is_empty() {
+        return;
+    }
+    parts.push(Part::Heading(format!("Training, {}", counted(steps.len(), "step"))));
+    let line = |name: &str, value: fn(&StepLine) -> Option<f64>| {
+        let points = steps.iter().filter_map(|step| Some((f64::from(step.step), value(step)?)));
+        Series { name: name.to_owned(), line: points.collect(), dots: Vec::new() }
+    };
+    let most = steps.iter().filter_map(|step| step.entropy).fold(1.0, f64::max);
+    let panels = [
+        (
+            "Rates of a step",
+            (0.0, 1.0),
+            vec![
+                line("solved attempts", |step| step.solve_rate),
+                line("valid bugs", |step| step.valid_rate),
+                line("p*(G)", |step| step.best_solve_rate),
+                line("flat groups", |step| step.flat_share),
+            ],
+        ),
+        (
+            "Rewards of a step",
+            (-1.0, 1.0),
+            vec![
+                line("injector", |step| step.inject_reward),
+                line("solver", |step| step.solve_reward),
+            ],
+        ),
+        ("Solver's entropy, nats", (0.0, most), vec![line("entropy", |step| step.entropy)]),
+    ];
+    let charts = panels.into_iter().map(|(title, range, series)| Chart {
+        title: String::new(),
+        subtitle: String::new(),
+        across: "step".to_owned(),
+        panels: vec![Panel { title: title.to_owned(), range, series }],
+        marks: Vec::new(),
+    });
+    parts.push(Part::Charts(charts.collect()));
 }
 
 /// Those of the latest evaluation's cases: others cannot be compared with it.

@@ -1,6 +1,6 @@
 //! What a page and its table say of rounds.
 
-use super::{EvalLine, Point, ReportAnswer, RunReport, page, quoted, swaps, table};
+use super::{EvalLine, Point, ReportAnswer, RunReport, StepLine, page, quoted, swaps, table};
 
 fn point(round: u32, injector: &str, solver: &str) -> Point {
     Point {
@@ -39,7 +39,7 @@ fn run(points: Vec<Point>) -> RunReport {
 
 fn answer(runs: Vec<RunReport>) -> ReportAnswer {
     let workspace = "/home/x/<script>alert(1)</script>&\"'".to_owned();
-    ReportAnswer { workspace, runs, evals: Vec::new(), written: Vec::new() }
+    ReportAnswer { workspace, runs, steps: Vec::new(), evals: Vec::new(), written: Vec::new() }
 }
 
 #[test]
@@ -76,6 +76,26 @@ fn names_of_a_repository_cannot_break_out_of_the_page() {
         assert!(!own.contains(tag), "{tag} in {html}");
     }
     assert!(html.contains("&lt;script&gt;"), "{html}");
+}
+
+#[test]
+fn training_steps_are_drawn_where_there_are_some() {
+    let step = |step| StepLine {
+        step,
+        policy: "ab".to_owned(),
+        solve_rate: Some(0.3),
+        valid_rate: None,
+        inject_reward: Some(-0.2),
+        solve_reward: Some(-0.4),
+        flat_share: Some(0.5),
+        entropy: Some(7.5),
+        best_solve_rate: Some(0.257),
+    };
+    let mut answer = answer(Vec::new());
+    assert!(!page::of(&answer).contains("Training"));
+    answer.steps = vec![step(1), step(2)];
+    let html = page::of(&answer);
+    assert!(html.contains("Training, 2 steps") && html.matches("<svg").count() == 3, "{html}");
 }
 
 #[test]
