@@ -13,6 +13,7 @@ mod gate;
 mod kept;
 mod meter;
 pub mod prompt;
+mod sitting;
 mod sources;
 mod stage;
 mod talk;
@@ -25,9 +26,10 @@ pub use gate::{Gate, Pass};
 pub use kept::{bytes_of, text_of};
 pub use meter::{Account, Budget, Meter, Price, Reservation, Spent, estimate};
 pub use prompt::Prompt;
+pub use sitting::{Judge, Sitting, Verdict};
 pub use sources::{Sources, fix_of};
 pub use stage::{Scene, Stage};
-pub use talk::{Judge, Sitting, Verdict, play};
+pub use talk::play;
 pub use tool::{Call, Fault, Submission, Tool};
 
 use crate::harness;
@@ -88,7 +90,7 @@ pub type Recorder = Arc<dyn Fn(Rollout) -> Arc<dyn Chat> + Send + Sync>;
 
 /// A model with what it plays by.
 #[derive(Clone)]
-pub struct Seat {
+pub struct Player {
     pub chat: Arc<dyn Chat>,
     pub sampling: Sampling,
     pub limits: Limits,
@@ -98,13 +100,25 @@ pub struct Seat {
     pub instructions: Option<String>,
     /// Where what it says is kept for a policy to be trained on.
     pub recorder: Option<Recorder>,
-    /// Shared by all seats of a run.
+}
+
+impl std::fmt::Debug for Player {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Player").field("model", &self.chat.model()).finish_non_exhaustive()
+    }
+}
+
+/// A player at a table: within the bounds that all seats of a run share.
+#[derive(Clone, Debug)]
+pub struct Seat {
+    pub player: Player,
     pub bounds: Arc<Bounds>,
 }
 
-impl std::fmt::Debug for Seat {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Seat").field("model", &self.chat.model()).finish_non_exhaustive()
+impl Seat {
+    /// Tokens of a conversation, at most.
+    pub fn context(&self) -> u64 {
+        self.player.limits.context.min(self.player.chat.context())
     }
 }
 

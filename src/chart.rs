@@ -2,6 +2,7 @@
 //! gives the same bytes.
 
 mod layout;
+pub mod page;
 mod png;
 mod raster;
 mod svg;
@@ -17,6 +18,14 @@ pub struct Chart {
     /// What the horizontal axis counts.
     pub across: String,
     pub panels: Vec<Panel>,
+    /// What happened at a place of the horizontal axis.
+    pub marks: Vec<Mark>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mark {
+    pub at: f64,
+    pub name: String,
 }
 
 #[derive(Clone, Debug, PartialEq)]

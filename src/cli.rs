@@ -7,6 +7,7 @@ mod arguments;
 mod check;
 mod config;
 mod doctor;
+mod eval;
 mod exit;
 mod grade;
 mod inject;
@@ -19,6 +20,7 @@ mod practice;
 mod probe;
 mod progress;
 mod proxy;
+mod report;
 mod score;
 mod setup;
 mod solve;
@@ -91,6 +93,7 @@ pub fn run(session: &Session, command: &Command, json: bool, protocol: SelfTest)
         Command::Inject(command) => inject::run(command, &mut context),
         Command::Check(command) => check::run(command, &mut context),
         Command::Solve(command) => solve::run(command, &mut context),
+        Command::Eval(command) => eval::run(command, &mut context),
         Command::Train(command) => train::run(command, &mut context),
         Command::Grade(command) => grade::run(command, &mut context),
         Command::Parse(command) => parse::run(command, &mut context),
@@ -98,6 +101,7 @@ pub fn run(session: &Session, command: &Command, json: bool, protocol: SelfTest)
         Command::WrongBook(command) => wrong_book::run(command, &mut context),
         Command::Unnoticed(command) => unnoticed::run(command, &mut context),
         Command::Practice(command) => practice::run(command, &mut context),
+        Command::Report(command) => report::run(command, &mut context),
         Command::Status(command) => status::run(command, &mut context),
         Command::State(command) => state::run(command, &mut context),
         Command::Probe(command) => probe::run(command, &mut context),

@@ -14,6 +14,7 @@ mod grade_patch;
 mod http;
 mod inject_bug;
 mod job;
+mod model_argument;
 mod play_argument;
 mod play_bash;
 mod play_begin;

@@ -13,6 +13,7 @@ mod donors;
 mod evidence;
 mod features;
 mod hints;
+mod inverse;
 mod place;
 mod prepared;
 mod proposal;
@@ -30,7 +31,7 @@ mod words;
 mod tests;
 
 pub use by_model::{ByModel, solve_by_model};
-pub use features::start_weights;
+pub use features::{SHARE, SUSPICION, start_weights};
 pub use prepared::{Prepared, Remembered};
 
 use crate::agent::Bill;
@@ -99,6 +100,21 @@ pub struct Attempt {
 }
 
 impl Attempt {
+    /// One that came to this patch, however it did.
+    pub fn graded(patch: String, runs: usize, grade: Grade) -> Self {
+        Self {
+            solved: grade.solved,
+            reward: reward::solver(grade.solved),
+            patch,
+            runs,
+            reason: grade.reason,
+            flags: grade.flags,
+            bill: None,
+            drawn: None,
+            policy: None,
+        }
+    }
+
     /// One in which nothing could be tried.
     fn unsolved(reason: Reason) -> Self {
         Self {

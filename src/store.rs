@@ -5,9 +5,11 @@
 
 mod artifacts;
 mod baselines;
+mod conversations;
 mod differences;
 mod edits;
 mod error;
+mod evals;
 mod jobs;
 mod open;
 mod outcomes;
@@ -23,9 +25,11 @@ mod tests;
 mod wrong_book;
 
 pub use artifacts::Artifact;
+pub use conversations::Conversation;
 pub use differences::Difference;
 pub use edits::TriedEdit;
 pub use error::Error;
+pub use evals::{Eval, EvalOutcome};
 pub use jobs::{JobState, StoredJob};
 pub use plays::{Play, PlayEnd, PlayFile, PlayState, Turn};
 pub use practice::{

@@ -8,6 +8,7 @@ mod apply;
 mod base;
 mod blobs;
 mod build;
+mod commit;
 mod error;
 mod files;
 mod freeze;
@@ -29,6 +30,7 @@ mod upkeep;
 
 pub use apply::{NotApplied, Planned};
 pub use base::{Base, Drift};
+pub use commit::files_at;
 pub use error::Error;
 pub use freeze::{Freezing, Unsaved};
 pub use git::{Head, Vcs};

@@ -1,16 +1,19 @@
 //! The loop: ask, act, tell; from the opening to an ending, or on from where one was interrupted.
 
-use super::act::{act, shortened};
+mod react;
+mod reading;
+mod sent;
+
+use super::act::shortened;
 use super::diary::{Diary, Kind, Line, Taken, Who};
-use super::tool::{Call, Fault, Submission, Tool};
 use super::{
-    Bill, Ending, Error, Limits, Played, Prompt, Scene, Seat, Spent, Stage, estimate, files,
-    prompt, text_form,
+    Bill, Ending, Error, Judge, Limits, Played, Scene, Seat, Sitting, Spent, Stage, Tool, estimate,
+    prompt,
 };
-use crate::model::{self, Chat, Finish, Message, Reply, Sampling, ToolCall, Usage};
+use crate::model::{self, Chat, Finish, Message, Reply, Sampling, Usage};
 use crate::sandbox::Cancel;
 use crate::scaffold::Room;
-use std::path::Path;
+use sent::{bytes, sendable};
 use std::sync::Arc;
 
 /// Replies without a call before the first submission, of which the last ends the session.
@@ -19,35 +22,6 @@ const NUDGES: u32 = 3;
 const LONGEST: usize = 512 << 10;
 /// Tokens of a reply that a request is worth making for.
 const LEAST: u64 = 64;
-
-/// One session as it is asked for.
-pub struct Sitting<'a> {
-    pub who: &'a Who,
-    /// The texts that the opening is made of, for its hash.
-    pub prompts: &'a [Prompt],
-    pub tools: &'a [Tool],
-    pub scene: Scene<'a>,
-    /// The task, given where the tree is.
-    pub task: &'a dyn Fn(&Path) -> String,
-    pub seed: u64,
-}
-
-/// What becomes of a submission.
-pub enum Verdict {
-    Kept {
-        /// What is kept of it; the last one counts.
-        kept: String,
-        /// What the model is shown.
-        echo: String,
-        /// Nothing more is wanted.
-        over: bool,
-    },
-    /// The reason, for the model: it may submit again.
-    Refused(String),
-}
-
-/// Looks at a submission. Told to the model is only what the verdict says.
-pub type Judge<'a> = &'a mut dyn FnMut(&mut Room, &Submission) -> Result<Verdict, Error>;
 
 /// Plays a session to its end, or on to it. One that has ended is not played again.
 pub fn play(
@@ -59,16 +33,16 @@ pub fn play(
     let cancel = stage.harness.cancel();
     let prompts = [sitting.prompts, &[prompt::SYSTEM, prompt::TOOLS]].concat();
     let hash = prompt::hash(&prompts);
-    let id = sitting.who.id(seat.chat.model(), &hash, &stage.harness.base().id);
+    let id = sitting.who.id(seat.player.chat.model(), &hash, &stage.harness.base().id);
     let mut diary = Diary::new(stage.harness.store(), id, &sitting.scene.changes);
     let taken = diary.take()?;
     if let Some(played) = ended(seat, taken.as_ref(), &diary.id, &hash) {
         return Ok(played);
     }
     let _inside = seat.bounds.sessions.enter(cancel)?;
-    let chat = match &seat.recorder {
+    let chat = match &seat.player.recorder {
         Some(recorder) => recorder(sitting.who.rollout(&diary.id)),
-        None => seat.chat.clone(),
+        None => seat.player.chat.clone(),
     };
     let mut talk = Talk {
         stage,
@@ -78,7 +52,7 @@ pub fn play(
         diary,
         hash,
         limits: limits(seat),
-        native: seat.chat.native_tools() && sitting.tools != [Tool::Files],
+        native: seat.player.chat.native_tools() && sitting.tools != [Tool::Files],
         room: None,
         changes: sitting.scene.changes.clone(),
         shell: sitting.scene.shell.clone(),
@@ -114,7 +88,7 @@ fn bill(seat: &Seat, lines: &[Line], ending: &Ending, id: &str, hash: &str) -> B
         spent.add(&line.spent);
     }
     Bill {
-        model: seat.chat.model().to_owned(),
+        model: seat.player.chat.model().to_owned(),
         sitting: id.to_owned(),
         earlier: Vec::new(),
         prompt: hash.to_owned(),
@@ -131,9 +105,13 @@ fn count(lines: &[Line], kind: Kind) -> u32 {
 
 /// Those of the seat, within the model's own context; a result takes a quarter of it at most.
 fn limits(seat: &Seat) -> Limits {
-    let context = seat.limits.context.min(seat.chat.context());
+    let context = seat.context();
     let quarter = usize::try_from(context.saturating_mul(3) / 4).unwrap_or(usize::MAX);
-    Limits { context, result: seat.limits.result.min(quarter).max(400), ..seat.limits }
+    Limits {
+        context,
+        result: seat.player.limits.result.min(quarter).max(400),
+        ..seat.player.limits
+    }
 }
 
 struct Talk<'a> {
@@ -155,22 +133,6 @@ struct Talk<'a> {
     cancel: &'a Cancel,
 }
 
-/// What a reply comes to.
-enum Turn {
-    Call {
-        call: Call,
-        id: Option<String>,
-        /// Ids of calls beside it, and whether there were such in text.
-        unmade: Vec<String>,
-        more: bool,
-    },
-    Fault {
-        text: String,
-        ids: Vec<String>,
-    },
-    Nothing,
-}
-
 impl Talk<'_> {
     /// The opening: the rules, and the task.
     fn begin(&mut self) -> Result<(), Error> {
@@ -184,14 +146,14 @@ impl Talk<'_> {
             let form = prompt::TOOLS.filled(&[("tools", &tools.join("\n\n"))]);
             system = format!("{system}\n\n{form}");
         }
-        if let Some(instructions) = &self.seat.instructions {
+        if let Some(instructions) = &self.seat.player.instructions {
             system = format!("{system}\n\n{instructions}");
         }
         let task = (self.sitting.task)(&root);
         self.lines = [Message::system(system), Message::user(task)]
             .map(|message| Line::new(Kind::Opening, message))
             .to_vec();
-        let about = (self.seat.chat.model(), &*self.hash, &*offered);
+        let about = (self.seat.player.chat.model(), &*self.hash, &*offered);
         self.diary.begin(self.sitting.who, about, &self.lines, &self.changes)
     }
 
@@ -233,16 +195,17 @@ impl Talk<'_> {
         if room < LEAST {
             return Ok(Some(Ending::Context(limits.context)));
         }
-        let most = u64::from(self.seat.sampling.max_tokens).min(room);
+        let most = u64::from(self.seat.player.sampling.max_tokens).min(room);
         let most_usage = Usage { prompt_tokens, completion_tokens: most, cached_tokens: None };
-        let reservation = self.seat.bounds.meter.reserve(&most_usage, self.seat.price.as_ref())?;
+        let reservation =
+            self.seat.bounds.meter.reserve(&most_usage, self.seat.player.price.as_ref())?;
         let messages: Vec<Message> =
             self.lines.iter().map(|line| sendable(&line.message, self.native)).collect();
         let tools = if self.native { self.offered() } else { Vec::new() };
         let sampling = Sampling {
             max_tokens: u32::try_from(most).unwrap_or(u32::MAX),
-            seed: Some(self.seat.sampling.seed.unwrap_or(self.sitting.seed)),
-            ..self.seat.sampling
+            seed: Some(self.seat.player.sampling.seed.unwrap_or(self.sitting.seed)),
+            ..self.seat.player.sampling
         };
         let request = model::Request { messages: &messages, tools: &tools, sampling };
         let answer = self.chat.reply(&request, self.cancel);
@@ -282,7 +245,7 @@ impl Talk<'_> {
             completion_tokens: usage.completion_tokens,
             cached_tokens: usage.cached_tokens.unwrap_or(0),
             estimated: u64::from(reply.usage.is_none()),
-            money: self.seat.price.map(|price| price.of(&usage)),
+            money: self.seat.player.price.map(|price| price.of(&usage)),
             seconds: reply.wall.as_secs_f64(),
         };
         let mut message = reply.message.clone();
@@ -322,185 +285,6 @@ impl Talk<'_> {
         }
     }
 
-    /// Makes the last reply's call, or says what is wrong with it.
-    fn react(&mut self, judge: Judge<'_>) -> Result<Option<Ending>, Error> {
-        let Some(line) = self.lines.last().cloned() else { return Ok(None) };
-        if line.finish == Some(Finish::ContentFilter) {
-            return Ok(Some(Ending::Filtered));
-        }
-        match self.turn(&line) {
-            Turn::Nothing if self.submitted.is_some() => Ok(Some(Ending::Submitted)),
-            Turn::Nothing => {
-                let text = self.without_a_call(&line);
-                self.answer(Kind::Nudge, &text, &[]).map(|()| None)
-            }
-            Turn::Fault { text, ids } => self.answer(Kind::Correction, &text, &ids).map(|()| None),
-            Turn::Call { call: Call::Submit(submission), id, unmade, more } => {
-                self.submit(&submission, (id, unmade, more), judge)
-            }
-            Turn::Call { call, id, unmade, more } => self.make(&call, (id, unmade, more)),
-        }
-    }
-
-    fn without_a_call(&self, line: &Line) -> String {
-        let left = NUDGES - count(&self.lines, Kind::Nudge);
-        let form =
-            if self.native { "call a tool" } else { "write a call: <tool: NAME> … </tool>" };
-        let empty = line.message.content.trim().is_empty();
-        let what = if empty { "Your reply is empty" } else { "There is no call in your reply" };
-        format!(
-            "{what}, and nothing was submitted: nothing happens by itself. To go on, {form}; when the work is \
-             done, submit. ({left} such replies are left.)"
-        )
-    }
-
-    /// What a reply comes to.
-    fn turn(&self, line: &Line) -> Turn {
-        let message = &line.message;
-        let cut = line.finish == Some(Finish::Length);
-        let tools = self.sitting.tools;
-        if tools == [Tool::Files] {
-            return match files::find(&message.content) {
-                Ok(submission) => Turn::Call {
-                    call: Call::Submit(submission),
-                    id: None,
-                    unmade: Vec::new(),
-                    more: false,
-                },
-                Err(reason) => Turn::Fault { text: reason, ids: Vec::new() },
-            };
-        }
-        if let [first, rest @ ..] = message.tool_calls.as_slice() {
-            if !self.native {
-                let text = "Calls of that kind are not taken here: write them as text.".to_owned();
-                return Turn::Fault { text, ids: Vec::new() };
-            }
-            let unmade = rest.iter().map(|call| call.id.clone()).collect();
-            return match Tool::decode(first, tools) {
-                Ok(call) => Turn::Call { call, id: Some(first.id.clone()), unmade, more: false },
-                Err(fault) => Turn::Fault {
-                    text: told(&fault, cut),
-                    ids: message.tool_calls.iter().map(|call| call.id.clone()).collect(),
-                },
-            };
-        }
-        // Also a model that is offered tools may write a call as text.
-        match text_form::find(&message.content, tools, cut) {
-            Some(found) => match found.call {
-                Ok(call) => Turn::Call { call, id: None, unmade: Vec::new(), more: found.more > 0 },
-                Err(fault) => Turn::Fault { text: told(&fault, cut), ids: Vec::new() },
-            },
-            None if cut => Turn::Fault { text: CUT.to_owned(), ids: Vec::new() },
-            None => Turn::Nothing,
-        }
-    }
-
-    fn make(
-        &mut self,
-        call: &Call,
-        (id, unmade, more): (Option<String>, Vec<String>, bool),
-    ) -> Result<Option<Ending>, Error> {
-        let (limits, cancel, seat) = (self.limits, self.cancel, self.seat);
-        let acted = {
-            let _turn = seat.bounds.commands.enter(cancel)?;
-            act(self.enter()?, call, &limits, cancel)
-        };
-        let acted = match acted {
-            Err(Error::Spoilt(reason)) => {
-                // What was kept last is what the next room begins with.
-                self.reopen()?;
-                let text = format!(
-                    "The sandbox could not go on ({reason}). It was opened anew: the tree is as it was before \
-                     this call, and nothing outside of it is left."
-                );
-                return self.answer(Kind::Result, &text, id.as_slice()).map(|()| None);
-            }
-            acted => acted?,
-        };
-        let mut text = acted.text;
-        if more {
-            text.push_str("\n[only the first call was made: one a step]");
-        }
-        let mut lines = vec![result(Kind::Result, &self.noticed(&text), id)];
-        let one = "Not made: one call a step.";
-        lines.extend(unmade.into_iter().map(|id| result(Kind::Unmade, one, Some(id))));
-        self.follow(lines, !acted.looked, None)?;
-        Ok(None)
-    }
-
-    fn submit(
-        &mut self,
-        submission: &Submission,
-        (id, unmade, _): (Option<String>, Vec<String>, bool),
-        judge: Judge<'_>,
-    ) -> Result<Option<Ending>, Error> {
-        let verdict = match judge(self.enter()?, submission) {
-            Err(Error::Spoilt(reason)) => {
-                self.reopen()?;
-                Verdict::Refused(format!("the sandbox could not go on ({reason}); submit again"))
-            }
-            verdict => verdict?,
-        };
-        let (kind, text, kept, over) = match verdict {
-            Verdict::Kept { kept, echo, over } => (Kind::Submitted, echo, Some(kept), over),
-            Verdict::Refused(reason) => {
-                (Kind::Refused, format!("The submission is refused: {reason}"), None, false)
-            }
-        };
-        let mut lines = vec![result(kind, &self.noticed(&text), id)];
-        let one = "Not made: one call a step.";
-        lines.extend(unmade.into_iter().map(|id| result(Kind::Unmade, one, Some(id))));
-        if kept.is_some() {
-            self.submitted.clone_from(&kept);
-        }
-        self.follow(lines, true, kept.as_deref())?;
-        Ok(over.then_some(Ending::Submitted))
-    }
-
-    /// Says something of a reply whose call was not made. `ids`: the calls that wait for an answer.
-    fn answer(&mut self, kind: Kind, text: &str, ids: &[String]) -> Result<(), Error> {
-        let text = self.noticed(text);
-        let lines = match ids {
-            [] => vec![result(kind, &text, None)],
-            [first, rest @ ..] => {
-                let first = result(kind, &text, Some(first.clone()));
-                let rest = rest
-                    .iter()
-                    .map(|id| result(Kind::Unmade, "Not made: one call a step.", Some(id.clone())));
-                std::iter::once(first).chain(rest).collect()
-            }
-        };
-        self.follow(lines, false, None)
-    }
-
-    fn follow(
-        &mut self,
-        lines: Vec<Line>,
-        changed: bool,
-        submitted: Option<&str>,
-    ) -> Result<(), Error> {
-        let room = if changed { self.room.as_mut() } else { None };
-        match self.diary.follow(&lines, room, submitted) {
-            // A tree that cannot be read any more: the next room begins with what was kept last.
-            Err(Error::Spoilt(_)) => {
-                self.reopen()?;
-                self.diary.follow(&lines, None, submitted)?;
-            }
-            followed => followed?,
-        }
-        self.lines.extend(lines);
-        Ok(())
-    }
-
-    /// With what is left.
-    fn noticed(&self, text: &str) -> String {
-        let turns = count(&self.lines, Kind::Reply);
-        let Limits { turns: most, context, .. } = self.limits;
-        let left = most.saturating_sub(turns);
-        let used = self.context() + estimate(text.len());
-        format!("{text}\n[turn {turns}; {left} left; about {used} of {context} tokens used]")
-    }
-
     fn enter(&mut self) -> Result<&mut Room, Error> {
         let room = if let Some(room) = self.room.take() {
             room
@@ -521,74 +305,5 @@ impl Talk<'_> {
             self.shell = taken.shell;
         }
         Ok(())
-    }
-}
-
-/// What a call comes to, or what is said of a reply without one that could be made.
-fn result(kind: Kind, text: &str, id: Option<String>) -> Line {
-    let message = match id {
-        Some(id) => Message::tool(id, text),
-        None => Message::user(text),
-    };
-    Line::new(kind, message)
-}
-
-const CUT: &str =
-    "Your reply was cut off, since it was too long. Write less, and end it with one call.";
-
-fn told(fault: &Fault, cut: bool) -> String {
-    if cut { format!("{CUT} ({fault})") } else { format!("The call was not made: {fault}.") }
-}
-
-fn bytes(message: &Message) -> usize {
-    let calls = message.tool_calls.iter().map(|call| call.name.len() + call.arguments.len() + 8);
-    let thought = message.reasoning.as_ref().map_or(0, |reasoning| reasoning.text.len());
-    message.content.len() + thought + calls.sum::<usize>()
-}
-
-/// A message that every server takes back: some refuse to read arguments that are no JSON, or a reply without
-/// content.
-fn sendable(message: &Message, native: bool) -> Message {
-    let mut message = message.clone();
-    if message.role != model::Role::Assistant {
-        return message;
-    }
-    if !native {
-        message.tool_calls.clear();
-    }
-    for call in &mut message.tool_calls {
-        if !is_object(call) {
-            "{}".clone_into(&mut call.arguments);
-        }
-    }
-    if message.content.is_empty() && message.tool_calls.is_empty() {
-        "(nothing)".clone_into(&mut message.content);
-    }
-    message
-}
-
-fn is_object(call: &ToolCall) -> bool {
-    serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(&call.arguments).is_ok()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_a_server_cannot_read_is_not_sent_back() {
-        let call = |arguments: &str| ToolCall {
-            id: "1".to_owned(),
-            name: "bash".to_owned(),
-            arguments: arguments.to_owned(),
-        };
-        let mut message = Message::new(model::Role::Assistant, "");
-        message.tool_calls = vec![call("ls"), call("[1]"), call(r#"{"command": "ls"}"#)];
-        let sent = sendable(&message, true);
-        let arguments: Vec<_> = sent.tool_calls.iter().map(|call| &*call.arguments).collect();
-        assert_eq!(arguments, ["{}", "{}", r#"{"command": "ls"}"#]);
-        let sent = sendable(&message, false);
-        assert!(sent.tool_calls.is_empty() && sent.content == "(nothing)");
-        assert_eq!(sendable(&Message::user(""), true).content, "");
     }
 }

@@ -7,11 +7,23 @@
 )]
 
 use super::raster::LETTER;
-use super::{Chart, Panel, Series};
+use super::{Chart, Mark, Panel, Series};
 
+/// How wide everything is, and how high a plot.
+#[derive(Clone, Copy)]
+struct Frame {
+    left: f64,
+    right: f64,
+    plot: f64,
+}
+
+const PICTURE: Frame = Frame { left: 90.0, right: 1170.0, plot: PLOT };
 const WIDTH: f64 = 1200.0;
-const LEFT: f64 = 90.0;
-const RIGHT: f64 = 30.0;
+/// A panel on a page: its letters are to be read on a telephone, too.
+const ON_PAGE: Frame = Frame { left: 50.0, right: 548.0, plot: 210.0 };
+const PAGE_WIDTH: f64 = 560.0;
+/// Room above a page's plot for the names of its marks.
+const PAGE_TOP: f64 = 24.0;
 /// Title and subtitle.
 const TOP: f64 = 84.0;
 /// Of a panel: its title and legend, its plot, the room below.
@@ -24,7 +36,7 @@ const BOTTOM: f64 = 64.0;
 const MARKS: f64 = 8.0;
 
 /// Okabe and Ito's, which are told apart with any colour vision; the first ones differ in lightness, too.
-const COLOURS: [Colour; 6] = [
+pub(super) const COLOURS: [Colour; 6] = [
     Colour(0x00, 0x72, 0xb2),
     Colour(0xd5, 0x5e, 0x00),
     Colour(0x00, 0x9e, 0x73),
@@ -32,9 +44,9 @@ const COLOURS: [Colour; 6] = [
     Colour(0xe6, 0x9f, 0x00),
     Colour(0x56, 0xb4, 0xe9),
 ];
-const INK: Colour = Colour(0x22, 0x22, 0x22);
-const GREY: Colour = Colour(0x66, 0x66, 0x66);
-const GRID: Colour = Colour(0xdd, 0xdd, 0xdd);
+pub(super) const INK: Colour = Colour(0x22, 0x22, 0x22);
+pub(super) const GREY: Colour = Colour(0x66, 0x66, 0x66);
+pub(super) const GRID: Colour = Colour(0xdd, 0xdd, 0xdd);
 const AXIS: Colour = Colour(0x88, 0x88, 0x88);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,6 +57,7 @@ pub(super) struct Scene {
     pub(super) width: f64,
     pub(super) height: f64,
     pub(super) shapes: Vec<Shape>,
+    frame: Frame,
 }
 
 pub(super) enum Shape {
@@ -83,45 +96,75 @@ pub(super) const FAINT: f64 = 0.35;
 pub(super) fn of(chart: &Chart) -> Scene {
     let panels = u32::try_from(chart.panels.len()).map_or(0.0, f64::from);
     let height = TOP + panels * (HEAD + PLOT + BELOW) + BOTTOM - BELOW;
-    let mut scene = Scene { width: WIDTH, height, shapes: Vec::new() };
-    scene.shapes.push(text((LEFT, 38.0), Anchor::Start, &chart.title, INK, true));
-    scene.shapes.push(text((LEFT, 64.0), Anchor::Start, &chart.subtitle, GREY, false));
+    let mut scene = Scene { width: WIDTH, height, shapes: Vec::new(), frame: PICTURE };
+    let Frame { left, right, .. } = PICTURE;
+    scene.shapes.push(text((left, 38.0), Anchor::Start, &chart.title, INK, true));
+    scene.shapes.push(text((left, 64.0), Anchor::Start, &chart.subtitle, GREY, false));
     let across = extent(chart);
     let (mut top, mut number) = (TOP, 0);
     for panel in &chart.panels {
-        scene.panel(panel, across, top + HEAD, &mut number);
+        let head = (left, top + HEAD - 14.0);
+        scene.shapes.push(text(head, Anchor::Start, &panel.title, INK, false));
+        scene.legend(&panel.series, head.1, number);
+        scene.panel(panel, (across, &chart.marks), top + HEAD, number);
+        number += panel.series.len();
         top += HEAD + PLOT + BELOW;
     }
-    let middle = f64::midpoint(LEFT, WIDTH - RIGHT);
+    let middle = f64::midpoint(left, right);
     let named = (middle, height - 14.0);
     scene.shapes.push(text(named, Anchor::Middle, &chart.across, INK, false));
     scene
 }
 
+/// One panel without its title and legend, which the page around it has.
+pub(super) fn on_page(chart: &Chart, panel: usize) -> Scene {
+    let height = PAGE_TOP + ON_PAGE.plot + BELOW + 22.0;
+    let mut scene = Scene { width: PAGE_WIDTH, height, shapes: Vec::new(), frame: ON_PAGE };
+    if let Some(panel) = chart.panels.get(panel) {
+        scene.panel(panel, (extent(chart), &chart.marks), PAGE_TOP, 0);
+    }
+    let middle = f64::midpoint(ON_PAGE.left, ON_PAGE.right);
+    scene.shapes.push(text((middle, height - 6.0), Anchor::Middle, &chart.across, GREY, false));
+    scene
+}
+
 impl Scene {
-    fn panel(&mut self, panel: &Panel, across: (f64, f64), top: f64, number: &mut usize) {
+    /// `number`: the first series' colour.
+    fn panel(
+        &mut self,
+        panel: &Panel,
+        (across, events): ((f64, f64), &[Mark]),
+        top: f64,
+        number: usize,
+    ) {
         let (low, high) = panel.range;
-        let x = |value: f64| LEFT + share(value, across) * (WIDTH - RIGHT - LEFT);
-        let y = |value: f64| top + PLOT - share(value, (low, high)).clamp(0.0, 1.0) * PLOT;
+        let Frame { left, right, plot } = self.frame;
+        let x = |value: f64| left + share(value, across) * (right - left);
+        let y = |value: f64| top + plot - share(value, (low, high)).clamp(0.0, 1.0) * plot;
         for (value, label) in marks((low, high), false) {
             let colour = if value == 0.0 { AXIS } else { GRID };
-            self.line(vec![(LEFT, y(value)), (WIDTH - RIGHT, y(value))], 1.0, colour);
-            let at = (LEFT - 10.0, y(value) + 5.0);
+            self.line(vec![(left, y(value)), (right, y(value))], 1.0, colour);
+            let at = (left - 10.0, y(value) + 5.0);
             self.shapes.push(text(at, Anchor::End, &label, GREY, false));
         }
         for (value, label) in marks(across, true) {
-            self.line(vec![(x(value), top + PLOT), (x(value), top + PLOT + 6.0)], 1.0, AXIS);
-            let at = (x(value), top + PLOT + 24.0);
+            self.line(vec![(x(value), top + plot), (x(value), top + plot + 6.0)], 1.0, AXIS);
+            let at = (x(value), top + plot + 24.0);
             self.shapes.push(text(at, Anchor::Middle, &label, GREY, false));
         }
-        self.line(vec![(LEFT, top), (LEFT, top + PLOT), (WIDTH - RIGHT, top + PLOT)], 1.0, AXIS);
-        let title = (LEFT, top - 14.0);
-        self.shapes.push(text(title, Anchor::Start, &panel.title, INK, false));
-        self.legend(&panel.series, top - 14.0, *number);
+        self.line(vec![(left, top), (left, top + plot), (right, top + plot)], 1.0, AXIS);
+        for Mark { at, name } in events {
+            if !at.is_finite() || *at < across.0 || *at > across.1 {
+                continue;
+            }
+            self.line(vec![(x(*at), top), (x(*at), top + plot)], 1.5, GREY);
+            let anchor = if share(*at, across) > 0.8 { Anchor::End } else { Anchor::Start };
+            self.shapes.push(text((x(*at), top - 6.0), anchor, name, GREY, false));
+        }
         let place = |points: &[(f64, f64)]| -> Vec<(f64, f64)> {
             finite(points).map(|(across, value)| (x(across), y(value))).collect()
         };
-        let colours = COLOURS.iter().cycle().skip(*number);
+        let colours = COLOURS.iter().cycle().skip(number);
         for (series, colour) in panel.series.iter().zip(colours.clone()) {
             let (centres, radius) = (place(&series.dots), 3.0);
             self.shapes.push(Shape::Dots { centres, radius, colour: *colour });
@@ -135,15 +178,14 @@ impl Scene {
             self.line(points, 3.0, *colour);
         }
         if panel.series.iter().all(|series| finite(&series.line).next().is_none()) {
-            let at = (f64::midpoint(LEFT, WIDTH - RIGHT), top + PLOT / 2.0);
+            let at = (f64::midpoint(left, right), top + plot / 2.0);
             self.shapes.push(text(at, Anchor::Middle, "nothing yet", GREY, false));
         }
-        *number += panel.series.len();
     }
 
     /// From the right, the last series' name first.
     fn legend(&mut self, series: &[Series], base: f64, number: usize) {
-        let mut right = WIDTH - RIGHT;
+        let mut right = self.frame.right;
         for (at, series) in series.iter().enumerate().rev() {
             let colour = COLOURS[(number + at) % COLOURS.len()];
             self.shapes.push(text((right, base), Anchor::End, &series.name, INK, false));
@@ -158,6 +200,11 @@ impl Scene {
             self.shapes.push(Shape::Line { points, width, colour });
         }
     }
+}
+
+/// Which of the lines' colours it is.
+pub(super) fn line_of(colour: Colour) -> Option<usize> {
+    COLOURS.iter().position(|line| *line == colour)
 }
 
 fn text(at: (f64, f64), anchor: Anchor, text: &str, colour: Colour, title: bool) -> Shape {

@@ -1,11 +1,12 @@
 //! A scene as SVG.
 
-use super::layout::{Anchor, Colour, FAINT, Scene, Shape, Text};
+use super::layout::{self, Anchor, Colour, FAINT, GREY, GRID, INK, Scene, Shape, Text};
 use std::fmt::Write as _;
 
 /// At which a monospaced letter is about as wide as in the PNG.
 const SIZE: u32 = 15;
 
+/// On white, in colours of its own.
 pub(super) fn of(scene: &Scene) -> String {
     let Scene { width, height, .. } = scene;
     let mut svg = format!(
@@ -13,6 +14,24 @@ pub(super) fn of(scene: &Scene) -> String {
          font-family=\"monospace\" font-size=\"{SIZE}\">\n\
          <rect width=\"{width}\" height=\"{height}\" fill=\"#ffffff\"/>\n"
     );
+    shapes(scene, &mut svg, hex);
+    svg.push_str("</svg>\n");
+    svg
+}
+
+/// Without a ground, in colours that the page around it defines for each scheme.
+pub(super) fn on_page(scene: &Scene, label: &str) -> String {
+    let Scene { width, height, .. } = scene;
+    let label = escaped(label);
+    let mut svg = format!(
+        "<svg viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"{label}\" font-size=\"{SIZE}\">\n"
+    );
+    shapes(scene, &mut svg, variable);
+    svg.push_str("</svg>\n");
+    svg
+}
+
+fn shapes(scene: &Scene, svg: &mut String, paint: fn(Colour) -> String) {
     for shape in &scene.shapes {
         match shape {
             Shape::Line { points, width, colour } => {
@@ -23,11 +42,11 @@ pub(super) fn of(scene: &Scene) -> String {
                     "<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"{width}\" \
                      stroke-linejoin=\"round\"/>",
                     points.join(" "),
-                    hex(*colour),
+                    paint(*colour),
                 )
             }
             Shape::Dots { centres, radius, colour } => {
-                let fill = hex(*colour);
+                let fill = paint(*colour);
                 let mut written = writeln!(svg, "<g fill=\"{fill}\" fill-opacity=\"{FAINT}\">");
                 for (x, y) in centres {
                     written = written.and_then(|()| {
@@ -36,16 +55,31 @@ pub(super) fn of(scene: &Scene) -> String {
                 }
                 written.and_then(|()| writeln!(svg, "</g>"))
             }
-            Shape::Text(text) => writeln!(svg, "{}", of_text(text)),
+            Shape::Text(text) => writeln!(svg, "{}", of_text(text, paint)),
         }
         // Writing to a string cannot fail.
         .unwrap_or_default();
     }
-    svg.push_str("</svg>\n");
-    svg
 }
 
-fn of_text(Text { at: (x, y), anchor, words, title, colour }: &Text) -> String {
+/// A colour's name in the page's style.
+fn variable(colour: Colour) -> String {
+    if let Some(line) = layout::line_of(colour) {
+        return format!("var(--line{line})");
+    }
+    let name = match colour {
+        INK => "ink",
+        GREY => "dim",
+        GRID => "grid",
+        _ => "axis",
+    };
+    format!("var(--{name})")
+}
+
+fn of_text(
+    Text { at: (x, y), anchor, words, title, colour }: &Text,
+    paint: fn(Colour) -> String,
+) -> String {
     let anchor = match anchor {
         Anchor::Start => "start",
         Anchor::Middle => "middle",
@@ -54,7 +88,7 @@ fn of_text(Text { at: (x, y), anchor, words, title, colour }: &Text) -> String {
     let large = if *title { " font-size=\"22\" font-weight=\"bold\"" } else { "" };
     format!(
         "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\" fill=\"{}\"{large}>{}</text>",
-        hex(*colour),
+        paint(*colour),
         escaped(words),
     )
 }
@@ -64,7 +98,7 @@ fn hex(Colour(red, green, blue): Colour) -> String {
 }
 
 /// Characters that XML has no place for are left out.
-fn escaped(text: &str) -> String {
+pub(super) fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for letter in text.chars() {
         match letter {
@@ -72,6 +106,7 @@ fn escaped(text: &str) -> String {
             '<' => escaped.push_str("&lt;"),
             '>' => escaped.push_str("&gt;"),
             '"' => escaped.push_str("&quot;"),
+            '\'' => escaped.push_str("&#39;"),
             letter if letter.is_control() => {}
             letter => escaped.push(letter),
         }

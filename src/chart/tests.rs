@@ -9,6 +9,7 @@ fn chart(series: Vec<Series>) -> Chart {
         subtitle: "each round".to_owned(),
         across: "round".to_owned(),
         panels,
+        marks: Vec::new(),
     }
 }
 

@@ -151,6 +151,8 @@ pub enum Command {
     Solve(super::solve::Solve),
     Train(super::train::Train),
     Grade(super::grade::Grade),
+    Eval(super::eval::Evaluation),
+    Report(super::report::Report),
     Parse(super::parse::Parse),
     Score(super::score::Score),
     WrongBook(super::wrong_book::WrongBook),

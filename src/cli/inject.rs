@@ -1,6 +1,7 @@
 //! `ssr-mcp inject`.
 
 use super::arguments::{Injection, Least, Policy, Tests};
+use super::models::{Bound, InjectorModel};
 use super::{Context, Ended, Exit, table};
 use crate::session::{InjectAnswer, InjectRequest};
 use std::path::PathBuf;
@@ -10,7 +11,8 @@ use std::path::PathBuf;
 #[command(after_help = "The folder holds bug_inject.diff, test_weaken.diff, test_script.sh, \
 test_parser.py and test_files.txt. Your tree is not changed: to see the bug, apply the two diffs in a \
 copy of your own.\n\nExamples:\n  ssr-mcp inject . --out /tmp/bug\n  \
-ssr-mcp inject . --strategy direct --target src/ledger.py:post --seed 7\n\n\
+ssr-mcp inject . --strategy direct --target src/ledger.py:post --seed 7\n  \
+ssr-mcp inject . --strategy feature --injector configured\n\n\
 Exit code 1 says that no valid bug came out.")]
 pub struct Inject {
     /// The repository
@@ -22,6 +24,10 @@ pub struct Inject {
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     #[command(flatten)]
+    model: InjectorModel,
+    #[command(flatten)]
+    bound: Bound,
+    #[command(flatten)]
     least: Least,
     #[command(flatten)]
     policy: Policy,
@@ -30,6 +36,8 @@ pub struct Inject {
 }
 
 pub(super) fn run(command: &Inject, context: &mut Context<'_>) -> Ended {
+    let at = (&*command.repo, &command.bound);
+    let roles = command.model.roles(context.session, at, &context.job.cancel)?;
     let request = InjectRequest {
         repository: command.tests.repository(Some(&command.repo)),
         strategy: command.injection.strategy,
@@ -38,6 +46,7 @@ pub(super) fn run(command: &Inject, context: &mut Context<'_>) -> Ended {
         policy: command.policy.policy.clone(),
         out: command.out.clone(),
         minima: command.least.minima(),
+        roles,
     };
     let answer = context.session.inject(&request, &context.job)?;
     context.progress.clear();

@@ -9,28 +9,27 @@ use std::path::Path;
 
 const MODELS: &str = "Models";
 
+/// Of `play`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Models {
+    #[command(flatten)]
+    injector: InjectorModel,
+    #[command(flatten)]
+    solver: SolverModel,
+    #[command(flatten)]
+    bound: Bound,
+    /// Have the two change places every so many rounds; 0: never
+    #[arg(long, value_name = "N", default_value_t = 0, help_heading = MODELS)]
+    swap: u32,
+}
+
+/// Who makes the bugs, and how.
+#[derive(Debug, clap::Args)]
+pub(super) struct InjectorModel {
     /// Have this model make the bugs: MODEL, MODEL@PROVIDER, or `configured`, the one of `INJECT_MODEL` or a file;
     /// `embedded`: none
     #[arg(long, value_name = "MODEL", default_value = EMBEDDED, help_heading = MODELS)]
     injector: String,
-    /// Have this model make the attempts: MODEL, MODEL@PROVIDER, or `configured`, the one of `SOLVE_MODEL` or a file;
-    /// `embedded`: none
-    #[arg(long, value_name = "MODEL", default_value = EMBEDDED, help_heading = MODELS)]
-    solver: String,
-    /// Have the two change places every so many rounds; 0: never
-    #[arg(long, value_name = "N", default_value_t = 0, help_heading = MODELS)]
-    swap: u32,
-    /// Sessions with models at once
-    #[arg(long, value_name = "N", default_value_t = DEFAULT_CONCURRENCY, help_heading = MODELS)]
-    concurrency: usize,
-    /// Stop before more than this is spent: tokens (200k, 5M) or, where prices are configured, money ($2.50)
-    #[arg(long, value_name = "N|$N", value_parser = budget, help_heading = MODELS)]
-    budget: Option<Budget>,
-    /// How much of the improved tests a model is not told, from 0 to 1; attempts are graded by all of them
-    #[arg(long, value_name = "SHARE", default_value_t = 0.0, help_heading = MODELS)]
-    hidden_share: f64,
     /// How a model is led to a bug: free, one session; staged: look around, inject, weaken, each anew; files: one
     /// reply without tools [default: free, or staged where the context is below 40,000 tokens]
     #[arg(long, value_parser = style(), help_heading = MODELS)]
@@ -40,6 +39,28 @@ pub(super) struct Models {
     tell_checks: bool,
 }
 
+/// Who makes the attempts, and how.
+#[derive(Debug, clap::Args)]
+pub(super) struct SolverModel {
+    /// Have this model make the attempts: MODEL, MODEL@PROVIDER, or `configured`, the one of `SOLVE_MODEL` or a file;
+    /// `embedded`: none
+    #[arg(long, value_name = "MODEL", default_value = EMBEDDED, help_heading = MODELS)]
+    solver: String,
+    /// How much of the improved tests a model is not told, from 0 to 1; attempts are graded by all of them
+    #[arg(long, value_name = "SHARE", default_value_t = 0.0, help_heading = MODELS)]
+    hidden_share: f64,
+    /// Sessions with models at once
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_CONCURRENCY, help_heading = MODELS)]
+    concurrency: usize,
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Bound {
+    /// Stop before more than this is spent: tokens (200k, 5M) or, where prices are configured, money ($2.50)
+    #[arg(long, value_name = "N|$N", value_parser = budget, help_heading = MODELS)]
+    budget: Option<Budget>,
+}
+
 impl Models {
     pub(super) fn roles(
         &self,
@@ -47,18 +68,50 @@ impl Models {
         repo: &Path,
         cancel: &Cancel,
     ) -> Result<Roles, Error> {
-        let names = (&*self.injector, &*self.solver);
+        let names = (&*self.injector.injector, &*self.solver.solver);
         let (injector, solver) = session.players(repo, names, cancel)?;
-        Ok(Roles {
-            injector,
-            solver,
-            swap: self.swap,
-            concurrency: self.concurrency,
-            budget: self.budget.unwrap_or_default(),
-            hidden: self.hidden_share,
-            style: self.style,
-            tells: self.tell_checks,
-        })
+        let roles = Roles { injector, solver, swap: self.swap, ..Roles::default() };
+        Ok(self.bound.within(self.solver.with(self.injector.with(roles))))
+    }
+}
+
+impl InjectorModel {
+    /// Of `inject`.
+    pub(super) fn roles(
+        &self,
+        session: &Session,
+        (repo, bound): (&Path, &Bound),
+        cancel: &Cancel,
+    ) -> Result<Roles, Error> {
+        let (injector, _) = session.players(repo, (&self.injector, EMBEDDED), cancel)?;
+        Ok(bound.within(self.with(Roles { injector, ..Roles::default() })))
+    }
+
+    fn with(&self, roles: Roles) -> Roles {
+        Roles { style: self.style, tells: self.tell_checks, ..roles }
+    }
+}
+
+impl SolverModel {
+    /// Of `solve`.
+    pub(super) fn roles(
+        &self,
+        session: &Session,
+        (repo, bound): (&Path, &Bound),
+        cancel: &Cancel,
+    ) -> Result<Roles, Error> {
+        let (_, solver) = session.players(repo, (EMBEDDED, &self.solver), cancel)?;
+        Ok(bound.within(self.with(Roles { solver, ..Roles::default() })))
+    }
+
+    fn with(&self, roles: Roles) -> Roles {
+        Roles { hidden: self.hidden_share, concurrency: self.concurrency, ..roles }
+    }
+}
+
+impl Bound {
+    fn within(&self, roles: Roles) -> Roles {
+        Roles { budget: self.budget.unwrap_or_default(), ..roles }
     }
 }
 

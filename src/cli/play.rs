@@ -8,9 +8,9 @@ use crate::episode::Kind;
 use crate::session::{
     CsvLog, DEFAULT_SECOND_ORDER, EMBEDDED, Error, PlayRequest, PlayedRound, Roles,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Play rounds: put in a bug, check it, have it solved, score both roles
 #[derive(Debug, clap::Args)]
@@ -90,6 +90,7 @@ pub(super) fn run(command: &Play, context: &mut Context<'_>) -> Ended {
         out::note(&format!("seed {} (give --seed {} to repeat this)", game.seed(), game.seed()));
     }
     let (mut rounds, mut spent) = (Vec::new(), false);
+    let begun = Instant::now();
     loop {
         // Also before the first round: the process before may have been killed between store and file.
         if let Some(csv) = &csv {
@@ -110,6 +111,7 @@ pub(super) fn run(command: &Play, context: &mut Context<'_>) -> Ended {
             context.out.answer(&bug, show)?;
             rounds.push(bug);
         }
+        context.progress.stand(standing(&rounds, command, begun.elapsed()));
     }
     if !context.out.wants_json() {
         out::line(&summary(&rounds))?;
@@ -123,6 +125,50 @@ pub(super) fn run(command: &Play, context: &mut Context<'_>) -> Ended {
         game.finish()?;
     }
     Ok(exit)
+}
+
+/// How the run stands, in one line of a terminal: all rounds of this process, and the time that is left.
+fn standing(bugs: &[PlayedRound], command: &Play, passed: Duration) -> String {
+    let numbers: BTreeSet<usize> = bugs.iter().map(|bug| bug.round).collect();
+    let (played, last) = (numbers.len(), numbers.last().copied().unwrap_or(0));
+    let mean = |values: &mut dyn Iterator<Item = f64>| {
+        let (sum, count) = values.fold((0.0, 0_u32), |(sum, count), one| (sum + one, count + 1));
+        (count > 0).then(|| sum / f64::from(count))
+    };
+    let percent = |share: Option<f64>| {
+        share.map_or("-".to_owned(), |share| format!("{:.0} %", share * 100.0))
+    };
+    let signed = |value: Option<f64>| value.map_or("-".to_owned(), |value| format!("{value:+.2}"));
+    let injected = || bugs.iter().filter(|bug| bug.kind == Kind::Bug);
+    let valid = mean(&mut injected().map(|bug| f64::from(bug.valid)));
+    let solved = mean(&mut bugs.iter().filter_map(|bug| bug.solve_rate));
+    let inject = mean(&mut bugs.iter().filter_map(|bug| bug.inject_reward));
+    let solve = mean(&mut bugs.iter().filter_map(PlayedRound::mean_solve_reward));
+    let (of, left) = match (command.rounds, command.until) {
+        (Some(of), _) => {
+            let to_play = u32::try_from((of as usize).saturating_sub(last)).unwrap_or(0);
+            let each = passed / u32::try_from(played).unwrap_or(1).max(1);
+            (format!("/{of}"), Some(each * to_play))
+        }
+        (None, Some(until)) => (String::new(), Some(until.saturating_sub(passed))),
+        (None, None) => (String::new(), None),
+    };
+    let left = left.map_or(String::new(), |left| format!("  left about {}", brief(left)));
+    format!(
+        "round {last}{of}  valid {}  solved {}  rewards {} {}{left}",
+        percent(valid),
+        percent(solved),
+        signed(inject),
+        signed(solve)
+    )
+}
+
+fn brief(time: Duration) -> String {
+    match time.as_secs() {
+        seconds if seconds < 60 => format!("{seconds} s"),
+        seconds if seconds < 3600 => format!("{} min", seconds / 60),
+        seconds => format!("{} h {} min", seconds / 3600, seconds % 3600 / 60),
+    }
 }
 
 fn request(command: &Play, roles: Roles) -> PlayRequest {

@@ -1,6 +1,7 @@
 //! `ssr-mcp solve`.
 
 use super::arguments::{Attempts, Policy, Tests};
+use super::models::{Bound, SolverModel};
 use super::{Context, Ended, Exit, table};
 use crate::session::{ArtifactRef, SolveAnswer, SolveRequest};
 use std::path::PathBuf;
@@ -9,7 +10,9 @@ use std::path::PathBuf;
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "The solver sees the tree with bug and weakening, and the reversed weakening; \
-neither the bug's diff nor the history.\n\nExample:\n  ssr-mcp solve /tmp/bug --repo . --attempts 4\n\n\
+neither the bug's diff nor the history.\n\nA model's call that was interrupted goes on when it is given again with \
+its seed; what was answered is not paid for twice.\n\nExamples:\n  ssr-mcp solve /tmp/bug --repo . --attempts 4\n  \
+ssr-mcp solve /tmp/bug --solver small@ollama --budget 500k\n\n\
 Exit code 1 says that no attempt repaired the bug."
 )]
 pub struct Solve {
@@ -26,10 +29,16 @@ pub struct Solve {
     #[command(flatten)]
     policy: Policy,
     #[command(flatten)]
+    model: SolverModel,
+    #[command(flatten)]
+    bound: Bound,
+    #[command(flatten)]
     tests: Tests,
 }
 
 pub(super) fn run(command: &Solve, context: &mut Context<'_>) -> Ended {
+    let at = (&*command.repo, &command.bound);
+    let roles = command.model.roles(context.session, at, &context.job.cancel)?;
     let request = SolveRequest {
         artifact: ArtifactRef::typed(&command.artifact),
         repository: command.tests.repository(Some(&command.repo)),
@@ -37,6 +46,7 @@ pub(super) fn run(command: &Solve, context: &mut Context<'_>) -> Ended {
         runs: command.attempts.runs,
         seed: command.seed,
         policy: command.policy.policy.clone(),
+        roles,
     };
     let answer = context.session.solve(&request, &context.job)?;
     context.progress.clear();
@@ -49,9 +59,14 @@ fn show(answer: &SolveAnswer) -> String {
     let mut lines = vec![format!("attempts {} (seed {})", table::attempts(&rewards), answer.seed)];
     for (at, attempt) in answer.attempts.iter().enumerate() {
         let (mark, runs) = (table::mark(attempt.solved), attempt.runs);
-        lines.push(format!("  {mark} {}  {runs} runs: {}", at + 1, attempt.reason));
+        let took = match &attempt.spent {
+            Some(spent) => format!("{spent}"),
+            None => format!("{runs} runs"),
+        };
+        lines.push(format!("  {mark} {}  {took}: {}", at + 1, attempt.reason));
         lines.extend(attempt.flags.iter().map(|flag| format!("      note: {flag}")));
     }
+    lines.extend(answer.spent.map(|spent| format!("{} took {spent}", answer.solver)));
     match answer.attempts.iter().find(|attempt| attempt.solved) {
         Some(first) => lines.push(format!("first repair:\n{}", first.patch.trim_end())),
         None => lines.push("no attempt repaired the bug".to_owned()),

@@ -12,9 +12,9 @@ pub struct State {
 
 #[derive(Debug, clap::Subcommand)]
 enum Action {
-    /// Remove the oldest frozen copies, caches and artifacts of all repositories until the rest fits.
-    /// What a running process uses and what the wrong-book needs stays. Exit code 1 says that the rest
-    /// does not fit
+    /// Remove the oldest frozen copies, caches, artifacts and conversations with models of all repositories until
+    /// the rest fits. What a running process or an unfinished run uses and what the wrong-book needs stays. Exit
+    /// code 1 says that the rest does not fit
     Prune {
         /// The most that may be left: 2G, 500M, 100K, or bytes
         #[arg(long, value_name = "SIZE", value_parser = size)]
@@ -39,6 +39,9 @@ fn show(answer: &PruneAnswer) -> String {
     );
     if answer.practice_trees > 0 {
         text = format!("{text}, {} practice trees", answer.practice_trees);
+    }
+    if answer.conversations > 0 {
+        text = format!("{text}, {} conversations with models", answer.conversations);
     }
     if !answer.within {
         text.push_str(

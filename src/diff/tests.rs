@@ -2,6 +2,7 @@
 
 mod applying;
 mod mangled;
+mod of_a_model;
 mod parsing;
 mod properties;
 mod writing;

@@ -80,7 +80,7 @@ pub fn inject_by_model(
     by.stage.harness.baseline()?;
     let strategy = request.sampled();
     let led = Led { by, request, strategy };
-    let context = by.seat.limits.context.min(by.seat.chat.context());
+    let context = by.seat.context();
     let style = match (by.style, strategy) {
         (Some(Style::Files), _) => Style::Files,
         // Who builds a feature does not look at the tests; hiding what it broke is another matter.

@@ -9,11 +9,13 @@ use super::types::{ExecuteCommandParams, LspAny};
 use super::virtual_documents::{self, Part};
 use super::work::{self, Wanted};
 use super::{practice, uri, watch};
+use crate::config::Player;
 use crate::consistency::Minima;
 use crate::injector::Strategy;
 use crate::session::{
-    ArtifactRef, DEFAULT_ATTEMPTS, DEFAULT_EDITS, DEFAULT_UNNOTICED, InjectRequest, Repository,
-    RunTestsRequest, SolveRequest, TrainRequest, TrainedRole, UnnoticedRequest,
+    ArtifactRef, DEFAULT_ATTEMPTS, DEFAULT_EDITS, DEFAULT_UNNOTICED, InjectRequest, Job,
+    Repository, Roles, RunTestsRequest, Session, SolveRequest, TrainRequest, TrainedRole,
+    UnnoticedRequest,
 };
 use crate::tree::RelPath;
 use serde::Deserialize;
@@ -80,6 +82,9 @@ pub(super) struct Argument {
     pub(super) artifact: Option<String>,
     artifacts: Option<Vec<String>>,
     pub(super) attempts: Option<usize>,
+    /// MODEL, MODEL@PROVIDER, `configured` or `embedded`; by the user's settings where it is not said.
+    model: Option<String>,
+    budget_tokens: Option<u64>,
     pub(super) seed: Option<u64>,
     part: Option<String>,
     file: Option<RelPath>,
@@ -135,6 +140,8 @@ pub(super) async fn execute(
         other => practice::execute(&call, other, token).await,
     }
 }
+
+type Outcome<T> = std::result::Result<T, crate::session::Error>;
 
 /// Jobs that are listed.
 const JOBS: u32 = 20;
@@ -196,10 +203,7 @@ impl Call {
     /// A verb that answers in a moment, off the thread that serves messages.
     pub(super) async fn answer<A: serde::Serialize + Send + 'static>(
         &self,
-        verb: impl FnOnce(
-            &Arc<crate::session::Session>,
-            &Repository,
-        ) -> std::result::Result<A, crate::session::Error>
+        verb: impl FnOnce(&Arc<Session>, &Repository) -> std::result::Result<A, crate::session::Error>
         + Send
         + 'static,
     ) -> Result<Option<LspAny>> {
@@ -224,17 +228,31 @@ impl Call {
             policy: None,
             out: None,
             minima: Minima::default(),
+            roles: Roles::default(),
         };
+        let model = self.model(Player::Injector);
         let given = json!({
             "repo": self.folder, "strategy": crate::session::name(strategy), "target": target,
-            "seed": self.argument.seed, "unsaved": unsaved_digest(&request.repository),
+            "seed": self.argument.seed, "model": self.argument.model,
+            "budget_tokens": self.argument.budget_tokens, "unsaved": unsaved_digest(&request.repository),
         });
         let place = target.unwrap_or_else(|| "this workspace".to_owned());
         let title = format!("Self-play: injecting a bug into {place}");
-        let work = move |session: &crate::session::Session, job: &crate::session::Job| {
-            session.inject(&request, job)
+        let work = move |session: &Session, job: &Job| {
+            let roles = model(session, job)?;
+            session.inject(&InjectRequest { roles, ..request }, job)
         };
         work::begin(&self.shared, wanted(title, "inject_bug"), &self.folder, given, work).await
+    }
+
+    /// Finds out who plays a role, once the job runs: a server may have to be asked.
+    fn model(
+        &self,
+        player: Player,
+    ) -> impl FnOnce(&Session, &Job) -> Outcome<Roles> + Send + use<> {
+        let (name, folder) = (self.argument.model.clone(), self.folder.clone());
+        let tokens = self.argument.budget_tokens;
+        move |session, job| session.roles_with(&folder, (player, name.as_deref()), tokens, job)
     }
 
     async fn solve(
@@ -249,14 +267,18 @@ impl Call {
             runs: None,
             seed: self.argument.seed,
             policy: None,
+            roles: Roles::default(),
         };
+        let model = self.model(Player::Solver);
         let given = json!({
             "repo": self.folder, "artifact_id": artifact, "attempts": request.attempts,
-            "seed": self.argument.seed, "unsaved": unsaved_digest(&request.repository),
+            "seed": self.argument.seed, "model": self.argument.model,
+            "budget_tokens": self.argument.budget_tokens, "unsaved": unsaved_digest(&request.repository),
         });
         let title = format!("Self-play: solving bug {}", short(&artifact));
-        let work = move |session: &crate::session::Session, job: &crate::session::Job| {
-            session.solve(&request, job)
+        let work = move |session: &Session, job: &Job| {
+            let roles = model(session, job)?;
+            session.solve(&SolveRequest { roles, ..request }, job)
         };
         work::begin(&self.shared, wanted(title, "solve"), &self.folder, given, work).await
     }
@@ -297,9 +319,7 @@ impl Call {
         });
         let place = target.unwrap_or_else(|| "this workspace".to_owned());
         let title = format!("Self-play: looking for edits of {place} that no test notices");
-        let work = move |session: &crate::session::Session, job: &crate::session::Job| {
-            session.unnoticed(&request, job)
-        };
+        let work = move |session: &Session, job: &Job| session.unnoticed(&request, job);
         work::begin(&self.shared, wanted(title, "unnoticed_edits"), &self.folder, given, work).await
     }
 
@@ -317,9 +337,7 @@ impl Call {
         let what = test.or_else(|| file.map(|file| file.to_string()));
         let title =
             format!("Self-play: running {}", what.unwrap_or_else(|| "the tests".to_owned()));
-        let work = move |session: &crate::session::Session, job: &crate::session::Job| {
-            session.run_tests(&request, job)
-        };
+        let work = move |session: &Session, job: &Job| session.run_tests(&request, job);
         work::begin(&self.shared, wanted(title, "run_tests"), &self.folder, given, work).await
     }
 
@@ -331,9 +349,8 @@ impl Call {
         let repository = self.on_screen(Some(&artifact));
         let given = json!({ "repo": self.folder, "artifact_id": artifact });
         let title = format!("Self-play: running the parser of bug {}", short(&artifact));
-        let work = move |session: &crate::session::Session, job: &crate::session::Job| {
-            session.parse_last_log(&repository, &artifact, job)
-        };
+        let work =
+            move |session: &Session, job: &Job| session.parse_last_log(&repository, &artifact, job);
         work::begin(&self.shared, wanted(title, "parse_last_log"), &self.folder, given, work).await
     }
 
@@ -405,7 +422,8 @@ impl Call {
         let Some(name) = &self.argument.strategy else { return Ok(Strategy::Mixed) };
         serde_json::from_value(json!(name)).map_err(|_| {
             refused(format!(
-                "there is no strategy {name:?}; there are mixed, direct, removal and history"
+                "there is no strategy {name:?}; there are mixed, direct, removal, history, and for models higher_order \
+                 and feature"
             ))
         })
     }

@@ -1,8 +1,10 @@
 //! The tool `inject_bug`.
 
+use super::model_argument::ModelArguments;
 use super::repository_argument::RepositoryArguments;
-use super::strategy_argument::Strategy;
+use super::strategy_argument::AnyStrategy;
 use super::tool::{Effect, Entry, Notice};
+use crate::config::Player;
 use crate::consistency::Minima;
 use crate::session::{Error, InjectAnswer, InjectRequest, Job, Session};
 
@@ -12,10 +14,11 @@ struct Arguments {
     repository: RepositoryArguments,
     /// direct: structural edits at several sites. removal: code deleted and callers fixed. history: what
     /// a commit of the repository changed is undone on today's code. mixed: removal or history by seed,
-    /// direct or removal where there is no history. Default: mixed.
+    /// direct or removal where there is no history. By a model only: `higher_order`, like what failed repairs leave
+    /// behind; feature, what a new feature breaks. Default: mixed.
     #[serde(default)]
-    #[schemars(with = "Strategy")]
-    strategy: Option<Strategy>,
+    #[schemars(with = "AnyStrategy")]
+    strategy: Option<AnyStrategy>,
     /// Only in this file, or in this function of it: `FILE` or `FILE:SYMBOL`, relative to the repository.
     #[serde(default)]
     #[schemars(with = "String")]
@@ -25,6 +28,8 @@ struct Arguments {
     #[serde(default)]
     #[schemars(with = "u64")]
     seed: Option<u64>,
+    #[serde(flatten)]
+    model: ModelArguments,
 }
 
 pub(super) fn entry() -> Entry {
@@ -35,21 +40,24 @@ pub(super) fn entry() -> Entry {
                       would show it, and proves it with the consistency checks. Answers with the \
                       artifact's id, the folder of its five files and the report of the checks. The \
                       repository itself is never changed. Runs its tests: seconds to minutes.",
-        effect: Effect::Adds,
+        effect: Effect::Asks,
     };
     Entry::job(&notice, run)
 }
 
 fn run(session: &Session, arguments: Arguments, job: &Job) -> Result<InjectAnswer, Error> {
-    let strategy = arguments.strategy.unwrap_or(Strategy::Mixed).into();
+    let strategy = arguments.strategy.unwrap_or(AnyStrategy::Mixed).into();
+    let repository = arguments.repository.repository()?;
+    let roles = arguments.model.roles(session, (Player::Injector, &repository), job)?;
     let request = InjectRequest {
-        repository: arguments.repository.repository()?,
+        repository,
         strategy,
         target: arguments.target,
         seed: arguments.seed,
         policy: None,
         out: None,
         minima: Minima::default(),
+        roles,
     };
     session.inject(&request, job)
 }

@@ -1,8 +1,10 @@
 //! The tool `solve`.
 
 use super::artifact_argument::ArtifactArguments;
+use super::model_argument::ModelArguments;
 use super::repository_argument::RepositoryArguments;
 use super::tool::{Effect, Entry, Notice};
+use crate::config::Player;
 use crate::session::{DEFAULT_ATTEMPTS, Error, Job, Session, SolveAnswer, SolveRequest};
 
 #[derive(serde::Deserialize, schemars::JsonSchema)]
@@ -11,6 +13,8 @@ struct Arguments {
     repository: RepositoryArguments,
     #[serde(flatten)]
     artifact: ArtifactArguments,
+    #[serde(flatten)]
+    model: ModelArguments,
     /// Attempts to make (G), from 1. Default: 8.
     #[serde(default)]
     #[schemars(with = "usize", range(min = 1))]
@@ -25,23 +29,27 @@ pub(super) fn entry() -> Entry {
     let notice = Notice {
         name: "solve",
         title: "Self-play: attempt repairs",
-        description: "Makes attempts to repair a bug artifact with the embedded solver, from the \
+        description: "Makes attempts to repair a bug artifact with the embedded solver or a model, from the \
                       reversed weakened test alone, and grades each honestly. Give exactly one of \
                       artifact_id, artifact_folder and artifact_files. Runs tests in a sandbox: \
                       seconds to minutes.",
-        effect: Effect::Adds,
+        effect: Effect::Asks,
     };
     Entry::job(&notice, run)
 }
 
 fn run(session: &Session, arguments: Arguments, job: &Job) -> Result<SolveAnswer, Error> {
+    let artifact = arguments.artifact.reference()?;
+    let repository = arguments.repository.repository()?;
+    let roles = arguments.model.roles(session, (Player::Solver, &repository), job)?;
     let request = SolveRequest {
-        artifact: arguments.artifact.reference()?,
-        repository: arguments.repository.repository()?,
+        artifact,
+        repository,
         attempts: arguments.attempts.unwrap_or(DEFAULT_ATTEMPTS),
         runs: None,
         seed: arguments.seed,
         policy: None,
+        roles,
     };
     session.solve(&request, job)
 }

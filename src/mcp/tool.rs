@@ -34,13 +34,15 @@ enum Run {
     Later(Later, f64),
 }
 
-/// What a tool does to the world, as the protocol's hints say it. None reaches out of this machine.
+/// What a tool does to the world, as the protocol's hints say it.
 #[derive(Clone, Copy)]
 pub(super) enum Effect {
     /// Computes an answer; runs, if any, leave nothing behind.
     Reads,
     /// Adds to the state directory; the same call may give another answer.
     Adds,
+    /// The same, and may ask a model that the user configured: nothing else reaches out of this machine.
+    Asks,
     /// Changes the user's own files.
     Writes,
 }
@@ -215,7 +217,7 @@ impl Notice {
             .read_only(reads)
             .destructive(matches!(self.effect, Effect::Writes))
             .idempotent(reads)
-            .open_world(false);
+            .open_world(matches!(self.effect, Effect::Asks));
         Tool::new(self.name, self.description, input)
             .with_title(self.title)
             .with_raw_output_schema(output)

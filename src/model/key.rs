@@ -48,6 +48,17 @@ impl Key {
         Ok(value)
     }
 
+    /// Takes the key out of what a server repeats of it as a model's words; whether it was there. Its beginning alone is
+    /// that of many keys, and may be meant.
+    pub(super) fn taken_out(&self, text: &mut String) -> bool {
+        let key = self.secret.expose_secret();
+        let there = text.contains(key);
+        if there {
+            *text = text.replace(key, HIDDEN);
+        }
+        there
+    }
+
     /// The text without the key, nor its beginning or end.
     pub fn hidden(&self, text: &str) -> String {
         let key = self.secret.expose_secret();

@@ -1,5 +1,7 @@
 //! What needs no server: URLs, waits, rests, proxies, streams in pieces.
 
+mod mangled;
+
 use super::breaker::Breaker;
 use super::stream::{Stream, Unfinished, WithoutUsage};
 use super::{BaseUrl, Patience, Proxies, Proxy, think};

@@ -3,7 +3,7 @@
 use super::classify::{self, Answer, Asked};
 use super::think;
 use super::{
-    Error, Finish, Lacking, Message, Reasoning, ReasoningField, Reply, Request, Role, Tokens,
+    Error, Finish, Key, Lacking, Message, Reasoning, ReasoningField, Reply, Request, Role, Tokens,
     ToolCall, Usage,
 };
 use serde_json::{Map, Value, json};
@@ -122,7 +122,8 @@ pub(super) fn reply(
             return Err(Error::NoChoices { url: url(), said });
         }
     };
-    let message = assistant(choice);
+    let mut message = assistant(choice);
+    let told = asked.key.is_some_and(|key| key_taken_out(key, &mut message));
     let finish =
         Finish::of(choice.get("finish_reason").and_then(Value::as_str).unwrap_or_default());
     let reply = Reply {
@@ -135,7 +136,8 @@ pub(super) fn reply(
             .unwrap_or(asked.model)
             .to_owned(),
         wall,
-        tokens: tokens(value, choice),
+        // Its tokens would tell it, too.
+        tokens: if told { None } else { tokens(value, choice) },
         message,
     };
     let Some(lacking) = lacking(&reply.message, offered) else { return Ok(reply) };
@@ -144,6 +146,15 @@ pub(super) fn reply(
         return Err(Error::Filtered { url: url(), said });
     }
     Err(Error::Empty { url: url(), lacking, reply: Box::new(reply) })
+}
+
+/// Whether a server repeated the key.
+fn key_taken_out(key: &Key, message: &mut Message) -> bool {
+    let thought = message.reasoning.as_mut().map(|reasoning| &mut reasoning.text);
+    let calls =
+        message.tool_calls.iter_mut().flat_map(|call| [&mut call.name, &mut call.arguments]);
+    let texts = std::iter::once(&mut message.content).chain(thought).chain(calls);
+    texts.map(|text| key.taken_out(text)).filter(|told| *told).count() > 0
 }
 
 fn lacking(message: &Message, offered: bool) -> Option<Lacking> {

@@ -44,6 +44,7 @@ pub(super) fn chart(run: &str, bugs: &[Kept]) -> Chart {
             Panel { title: "Reward".to_owned(), range: (-1.0, 1.0), series: rewards },
             Panel { title: "Rate".to_owned(), range: (0.0, 1.0), series: rates },
         ],
+        marks: Vec::new(),
     }
 }
 

@@ -1,5 +1,6 @@
 //! The rounds of a run: played one after another, each kept whole before it is told.
 
+use super::by_model::lessons;
 use super::inject::injection;
 use super::open::Opened;
 use super::play::scheme;
@@ -13,7 +14,7 @@ use crate::agent::{self, Account, Bounds, Seat, Spent, Stage, Who};
 use crate::artifact::Artifact;
 use crate::dice::Dice;
 use crate::episode::{self, Begun, Players, Progress, Round, Rules};
-use crate::injector::{self, Counts, Injected, Lesson, Strategy, Target};
+use crate::injector::{self, Counts, Injected, Target};
 use crate::policy::{Player, Sampling};
 use crate::solver;
 use crate::store;
@@ -192,7 +193,7 @@ impl Game<'_> {
         let before = u64::from(run.next.saturating_sub(1)).wrapping_mul(self.request.batch as u64);
         let seed = run.seed.wrapping_add(before).wrapping_add(at as u64);
         let minima = self.request.minima;
-        let (strategy, lessons) = self.lessons()?;
+        let (strategy, lessons) = lessons(&self.opened, self.request.strategy)?;
         let history = self.opened.history(strategy, seed, self.target.as_ref(), job)?;
         let rules = Rules {
             injector: injection(strategy, seed, self.target.clone(), minima, history),
@@ -257,8 +258,7 @@ impl Game<'_> {
     }
 
     fn seats(&self) -> (Option<Seat>, Option<Seat>) {
-        let (injector, solver) = self.request.roles.of(self.hold.run.next);
-        (injector.map(|p| p.seat(&self.bounds)), solver.map(|p| p.seat(&self.bounds)))
+        self.request.roles.seats(self.hold.run.next, &self.bounds)
     }
 
     fn player(&self) -> Option<Player<'_>> {
@@ -267,24 +267,6 @@ impl Game<'_> {
 
     fn stage(&self) -> Stage<'_> {
         Stage { harness: &self.opened.harness, workspace: &self.opened.workspace }
-    }
-
-    /// The strategy of a round, and the failed repairs that `higher_order` learns from; where there are none yet,
-    /// it comes to `direct`.
-    fn lessons(&self) -> Result<(Strategy, Vec<Lesson>), Error> {
-        let strategy = self.request.strategy;
-        if strategy != Strategy::HigherOrder {
-            return Ok((strategy, Vec::new()));
-        }
-        let record = &self.opened.record;
-        let (mut lessons, base) = (Vec::new(), &self.opened.harness.base().id);
-        for entry in record.wrong_book()?.iter().filter(|entry| entry.feeds && entry.base == *base)
-        {
-            let bug = record.bug_of(entry)?.artifact.bug_inject;
-            lessons.push(Lesson { bug, repair: entry.patch.clone() });
-        }
-        let strategy = if lessons.is_empty() { Strategy::Direct } else { strategy };
-        Ok((strategy, lessons))
     }
 
     /// A bug from the wrong-book, if it has one to be played. Entries that turn out to make no bug of

@@ -1,12 +1,16 @@
 //! `inject`: one bug, made and checked.
 
+use super::by_model::{Call, lessons, refuse_without_model};
 use super::open::Opened;
 use super::record::{self, Origin, copy_out};
+use super::roles::name_of;
 use super::warnings::{Warning, differs};
-use super::{CANDIDATES, CheckAnswer, Error, Event, Job, Repository, Session, folder};
-use crate::consistency::{self, Audited, Minima};
-use crate::injector::{self, Counts, Strategy, Target, Undone};
-use crate::policy::Sampling;
+use super::{CANDIDATES, CheckAnswer, Error, Event, Job, Repository, Roles, Session, folder};
+use crate::agent::{self, Bill, Spent};
+use crate::consistency::{self, Audited, Minima, Report};
+use crate::injector::{self, Counts, Injected, Made, NotInjected, Strategy, Target, Undone};
+use crate::policy::{self, Sampling};
+use crate::reward::Scheme;
 use crate::tree::RelPath;
 use crate::workspace::History;
 use std::path::PathBuf;
@@ -25,6 +29,8 @@ pub struct InjectRequest {
     /// Where to write the artifact; `None`: beneath the state directory only.
     pub out: Option<PathBuf>,
     pub minima: Minima,
+    /// Of which the injector counts.
+    pub roles: Roles,
 }
 
 #[derive(Clone, Debug, serde::Serialize, schemars::JsonSchema)]
@@ -55,6 +61,10 @@ pub struct InjectAnswer {
     pub counts: Counts,
     /// The commits that the bug undoes; null where it undoes none.
     pub origin: Option<Undone>,
+    /// Who made it: a model, or embedded.
+    pub injector: String,
+    /// What the model took; null for the embedded injector.
+    pub spent: Option<Spent>,
 }
 
 impl Session {
@@ -62,6 +72,8 @@ impl Session {
         let seed = request.seed.unwrap_or(self.config().seed);
         let minima = request.minima;
         let target = target(request.target.as_deref())?;
+        request.roles.check()?;
+        refuse_without_model(request.strategy, &request.roles)?;
         let out = request.out.as_ref().map(|out| self.config().cwd.join(out));
         if let Some(out) = &out {
             folder::refuse_inside(out, &self.workspace(&request.repository)?.root)?;
@@ -69,22 +81,23 @@ impl Session {
         }
         self.refuse_without_history(request.strategy, &request.repository)?;
         let opened = self.open_for(target.as_ref(), &request.repository, job)?;
-        let history = opened.history(request.strategy, seed, target.as_ref(), job)?;
-        let wanted = injection(request.strategy, seed, target, minima, history);
+        let (strategy, lessons) = lessons(&opened, request.strategy)?;
+        let history = opened.history(strategy, seed, target.as_ref(), job)?;
+        let wanted = injection(strategy, seed, target, minima, history);
         job.step("looking for a bug");
-        let known = |digest: &str| opened.record.known(digest);
         let policy = self.policy(request.policy.as_deref(), &opened.workspace)?;
         // Its likeliest edit would be the same one every time.
         let player = policy.as_ref().map(|policy| policy.player(Sampling::All));
-        let Opened { harness, languages, .. } = &opened;
-        let injected = injector::inject_as(harness, languages, &wanted, &known, player)
-            .map_err(|error| job.failed(error))?;
+        let by = (&request.roles, &*lessons, player);
+        let (injected, bill) = self.make_bug(&opened, &wanted, by, job)?;
+        let injector = name_of(request.roles.injector.as_ref());
+        let spent = bill.as_ref().map(|bill| bill.spent);
         let injected = match injected {
             Ok(injected) => injected,
             Err(none) => {
                 return Ok(InjectAnswer {
                     artifact: None,
-                    strategy: request.strategy,
+                    strategy: wanted.strategy,
                     valid: false,
                     audited: Audited::No,
                     warnings: Vec::new(),
@@ -94,14 +107,15 @@ impl Session {
                     seed,
                     counts: none.counts,
                     origin: None,
+                    injector,
+                    spent,
                 });
             }
         };
         job.tell(Event::Injected { summary: injected.summary.clone() });
         job.tell(Event::Checking);
-        let report =
-            consistency::check_injected(&opened.harness, &injected.artifact, &minima, seed)
-                .map_err(|error| job.failed(error))?;
+        let report = proved(&opened, &injected, &wanted, bill.as_ref())
+            .map_err(|error| job.stopped(error))?;
         job.tell(Event::Checked { valid: report.valid });
         let origin = Origin {
             strategy: injected.strategy,
@@ -134,8 +148,84 @@ impl Session {
             seed,
             counts: injected.counts,
             origin: injected.origin,
+            injector,
+            spent,
         })
     }
+
+    /// By the embedded injector, or by a model, which is billed.
+    fn make_bug(
+        &self,
+        opened: &Opened,
+        wanted: &injector::Request,
+        (roles, lessons, policy): (&Roles, &[injector::Lesson], Option<policy::Player<'_>>),
+        job: &Job,
+    ) -> Result<(Result<Injected, NotInjected>, Option<Bill>), Error> {
+        let known = |digest: &str| opened.record.known(digest);
+        let Some(player) = &roles.injector else {
+            let Opened { harness, languages, .. } = opened;
+            let injected = injector::inject_as(harness, languages, wanted, &known, policy);
+            return Ok((injected.map_err(|error| job.failed(error))?, None));
+        };
+        let target = wanted.target.as_ref();
+        let settings = serde_json::json!({
+            "strategy": wanted.strategy,
+            "target": target.map(|target| (target.file.as_str(), &target.symbol)),
+            "seed": wanted.seed,
+            "minima": [wanted.passing_tests, wanted.changed_files, wanted.failing_tests],
+            "roles": roles.settings(),
+        });
+        let call = Call::begin(opened, "inject", &settings, roles, self.config().cores)?;
+        let seat = call.seat(player);
+        let by = injector::ByModel {
+            stage: call.stage(),
+            seat: &seat,
+            who: &call.who,
+            style: roles.style,
+            tells: roles.tells,
+            lessons,
+        };
+        let made = injector::inject_by_model(wanted, &by, &known);
+        let Made { injected, bill } = made.map_err(|error| job.stopped(error))?;
+        if injected.is_err() {
+            refused(opened, &bill, None).map_err(|error| job.stopped(error))?;
+        }
+        Ok((injected, Some(bill)))
+    }
+}
+
+/// What the checks say; a model's artifact is checked as any other's, by plain runs.
+fn proved(
+    opened: &Opened,
+    injected: &Injected,
+    wanted: &injector::Request,
+    bill: Option<&Bill>,
+) -> Result<Report, agent::Error> {
+    let (harness, artifact) = (&opened.harness, &injected.artifact);
+    let minima = Minima {
+        passing_tests: wanted.passing_tests,
+        changed_files: wanted.changed_files,
+        failing_tests: wanted.failing_tests,
+    };
+    let Some(bill) = bill else {
+        return Ok(consistency::check_injected(harness, artifact, &minima, wanted.seed)?);
+    };
+    let report = consistency::check(harness, artifact, &minima)?;
+    if !report.valid && !harness.cancel().is_cancelled() {
+        refused(opened, bill, Some(&report))?;
+    }
+    Ok(report)
+}
+
+/// Keeps with a model's sessions that no valid bug came of them. What a valid one earns is known once it is attempted.
+fn refused(opened: &Opened, bill: &Bill, report: Option<&Report>) -> Result<(), agent::Error> {
+    let parts = serde_json::json!({
+        "valid": false,
+        "failed_check": report.and_then(|report| report.failed_check),
+        "solve_rate": null,
+        "ending": bill.ending,
+    });
+    agent::rewarded(&opened.harness, bill, Scheme::default().invalid, &parts)
 }
 
 pub(super) fn injection(

@@ -1,5 +1,6 @@
 //! `play`: what is asked of a run, and how one is begun or gone on with.
 
+use super::by_model::refuse_without_model;
 use super::game::Game;
 use super::inject::target;
 use super::policy::Policy;
@@ -92,12 +93,7 @@ fn check(request: &PlayRequest) -> Result<(), Error> {
         )));
     }
     request.roles.check()?;
-    if !request.strategy.is_embedded() && request.roles.injector.is_none() {
-        return Err(Error::usage(format!(
-            "the strategy {} is for models; name one with --injector, or use another strategy",
-            request.strategy.name()
-        )));
-    }
+    refuse_without_model(request.strategy, &request.roles)?;
     scheme(request)
         .injector(Some(0.5))
         .map_err(|refusal| Error::usage(refusal.to_string()))

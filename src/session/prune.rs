@@ -1,7 +1,8 @@
 //! `state prune`: keeps what is kept of all repositories within a size, the oldest going first.
 
+use super::record::now;
 use super::{Error, Session, practice};
-use crate::store::Store;
+use crate::store::{Conversation, Store};
 use crate::workspace::{OldBase, Upkeep, disk_size, states};
 use std::fs;
 use std::io;
@@ -25,6 +26,8 @@ pub struct PruneAnswer {
     pub practice_trees: usize,
     /// Artifacts: their five parts are gone, that they were made is still known.
     pub artifacts: usize,
+    /// What models said in runs that are over, and on behalf of other programs: nothing of it is left.
+    pub conversations: usize,
 }
 
 /// Something that may go.
@@ -33,7 +36,12 @@ enum Old {
     Cache(PathBuf),
     PracticeTree(PathBuf),
     Artifact(String),
+    /// What models said, and about how many bytes that is.
+    Conversation(String, u64),
 }
+
+/// For so many seconds what a model said outside of a run is taken to be gone on with.
+const LATELY: i64 = 86_400;
 
 /// What may go of one workspace. Its lock is held until it is dropped.
 struct Keeping {
@@ -67,13 +75,14 @@ impl Session {
                 Old::Cache(_) => answer.caches += 1,
                 Old::PracticeTree(_) => answer.practice_trees += 1,
                 Old::Artifact(_) => answer.artifacts += 1,
+                Old::Conversation(..) => answer.conversations += 1,
             }
             answer.after = match own {
                 Some(own) => answer.after.saturating_sub(own),
                 None => disk_size(root),
             };
         }
-        if answer.artifacts > 0 {
+        if answer.artifacts + answer.conversations > 0 {
             for store in keepings.iter().filter_map(|keeping| keeping.store.as_ref()) {
                 store.shrink().map_err(Error::harness)?;
             }
@@ -124,6 +133,10 @@ impl Keeping {
             for (id, created) in store.spare_artifacts().map_err(Error::harness)? {
                 old.push((since(created), Old::Artifact(id)));
             }
+            let spare = store.spare_conversations(now() - LATELY).map_err(Error::harness)?;
+            for Conversation { id, begun, bytes } in spare {
+                old.push((since(begun), Old::Conversation(id, bytes)));
+            }
         }
         Ok(old)
     }
@@ -133,6 +146,7 @@ impl Keeping {
         match old {
             Old::Base(_) => None,
             Old::Cache(dir) | Old::PracticeTree(dir) => Some(disk_size(dir)),
+            Old::Conversation(_, bytes) => Some(*bytes),
             Old::Artifact(id) => Some(disk_size(&self.upkeep.state.join("bugs").join(id))),
         }
     }
@@ -141,6 +155,10 @@ impl Keeping {
         match old {
             Old::Base(base) => self.upkeep.remove_base(base).map_err(Error::harness),
             Old::Cache(dir) | Old::PracticeTree(dir) => gone(fs::remove_dir_all(dir), dir),
+            Old::Conversation(id, _) => match &self.store {
+                Some(store) => store.forget_conversation(id).map_err(Error::harness),
+                None => Ok(()),
+            },
             Old::Artifact(id) => {
                 // The row last: one that still has its parts is found again by the next prune.
                 let dir = self.upkeep.state.join("bugs").join(id);

@@ -2,8 +2,8 @@
 
 use super::models::RolePlayer;
 use super::record::{Record, now};
-use super::{Error, Repository, Session};
-use crate::agent::{Bounds, Budget, Gate, Limits, Meter, Price, Recorder, Role, Seat, Spent};
+use super::{Error, Job, Repository, Session};
+use crate::agent::{Bounds, Budget, Gate, Limits, Meter, Player, Price, Role, Seat, Spent};
 use crate::config::{self, ModelFlags, ModelSettings};
 use crate::injector::Style;
 use crate::model::{Chat, Client, Recording, Rollout, Sampling};
@@ -18,26 +18,6 @@ pub const EMBEDDED: &str = "embedded";
 pub const CONFIGURED: &str = "configured";
 /// Sessions with models at once, where nobody says otherwise.
 pub const DEFAULT_CONCURRENCY: usize = 4;
-
-/// A model that plays a role.
-#[derive(Clone)]
-pub struct Player {
-    pub chat: Arc<dyn Chat>,
-    pub sampling: Sampling,
-    pub limits: Limits,
-    /// `None` where none is configured.
-    pub price: Option<Price>,
-    /// Said to the model beside our own prompts.
-    pub instructions: Option<String>,
-    /// Where what it says is kept for a policy to be trained on.
-    pub recorder: Option<Recorder>,
-}
-
-impl std::fmt::Debug for Player {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Player").field("model", &self.chat.model()).finish_non_exhaustive()
-    }
-}
 
 /// The roles of a run.
 #[derive(Clone, Debug)]
@@ -108,6 +88,13 @@ impl Roles {
         if self.swapped(round) { (solver, injector) } else { (injector, solver) }
     }
 
+    /// The seats of a round.
+    pub(super) fn seats(&self, round: u32, bounds: &Arc<Bounds>) -> (Option<Seat>, Option<Seat>) {
+        let seat = |player: &Player| Seat { player: player.clone(), bounds: bounds.clone() };
+        let (injector, solver) = self.of(round);
+        (injector.map(seat), solver.map(seat))
+    }
+
     /// What makes two commands the same: not what bounds them.
     pub(super) fn settings(&self) -> serde_json::Value {
         let player = |player: &Option<Player>| {
@@ -152,47 +139,59 @@ impl Roles {
     }
 }
 
-impl Player {
-    fn of(client: &Client, settings: &ModelSettings, recording: &Arc<Recording>) -> Self {
-        let recorder = {
-            let (client, recording) = (client.clone(), recording.clone());
-            move |rollout: Rollout| -> Arc<dyn Chat> {
-                Arc::new(client.recorded(recording.clone(), rollout))
-            }
-        };
-        Self {
-            chat: Arc::new(client.clone()),
-            sampling: Sampling {
-                temperature: settings.temperature,
-                top_p: settings.top_p,
-                max_tokens: settings.max_tokens,
-                seed: None,
-            },
-            limits: Limits::default(),
-            price: settings.price.map(|price| Price {
-                prompt: price.input,
-                cached: price.cached,
-                completion: price.output,
-            }),
-            instructions: settings.instructions.clone(),
-            recorder: Some(Arc::new(recorder)),
+/// The player of a role as its settings say.
+fn player_of(client: &Client, settings: &ModelSettings, recording: &Arc<Recording>) -> Player {
+    let recorder = {
+        let (client, recording) = (client.clone(), recording.clone());
+        move |rollout: Rollout| -> Arc<dyn Chat> {
+            Arc::new(client.recorded(recording.clone(), rollout))
         }
-    }
-
-    pub(super) fn seat(&self, bounds: &Arc<Bounds>) -> Seat {
-        Seat {
-            chat: self.chat.clone(),
-            sampling: self.sampling,
-            limits: self.limits,
-            price: self.price,
-            instructions: self.instructions.clone(),
-            recorder: self.recorder.clone(),
-            bounds: bounds.clone(),
-        }
+    };
+    Player {
+        chat: Arc::new(client.clone()),
+        sampling: Sampling {
+            temperature: settings.temperature,
+            top_p: settings.top_p,
+            max_tokens: settings.max_tokens,
+            seed: None,
+        },
+        limits: Limits::default(),
+        price: settings.price.map(|price| Price {
+            prompt: price.input,
+            cached: price.cached,
+            completion: price.output,
+        }),
+        instructions: settings.instructions.clone(),
+        recorder: Some(Arc::new(recorder)),
     }
 }
 
 impl Session {
+    /// The roles of a call in which one is played, by the named model, `configured` or `embedded`. Where nobody is
+    /// named, by the model that the user's own settings name for it, else by the embedded player: a repository's file,
+    /// which is a stranger's, has no say in whether a model is paid. `tokens`: the most that it may take.
+    pub fn roles_with(
+        &self,
+        repo: &Path,
+        (role, name): (config::Player, Option<&str>),
+        tokens: Option<u64>,
+        job: &Job,
+    ) -> Result<Roles, Error> {
+        let name = if let Some(name) = name {
+            name
+        } else {
+            let own = self.config().models(None, &ModelFlags::default())?;
+            if own.players().contains(&role) { CONFIGURED } else { EMBEDDED }
+        };
+        let names = match role {
+            config::Player::Injector => (name, EMBEDDED),
+            _ => (EMBEDDED, name),
+        };
+        let (injector, solver) = self.players(repo, names, &job.cancel)?;
+        let budget = Budget { tokens, money: None };
+        Ok(Roles { injector, solver, budget, ..Roles::default() })
+    }
+
     /// The models of both roles as their settings say, `injector` and `solver` by these names: MODEL or
     /// MODEL@PROVIDER; the one that is configured, or the embedded player, where they are called so. `repo`: whose
     /// settings count. What is not said of a model is found out now.
@@ -224,7 +223,7 @@ impl Session {
                     error.into()
                 }
             })?;
-            Ok::<_, Error>(Some(Player::of(&client, &settings, &recording)))
+            Ok::<_, Error>(Some(player_of(&client, &settings, &recording)))
         };
         let [injector, solver] = named;
         Ok((player(injector)?, player(solver)?))

@@ -1,8 +1,12 @@
 //! `solve`: G attempts at one bug.
 
+use super::by_model::{Call, spent};
 use super::open::Opened;
+use super::roles::name_of;
 use super::score::ratio;
-use super::{ArtifactRef, Error, Job, Repository, Session};
+use super::{ArtifactRef, Error, Job, Repository, Roles, Session};
+use crate::agent::Spent;
+use crate::artifact::Artifact;
 use crate::grading::Task;
 use crate::policy::Sampling;
 use crate::sandbox::Tier;
@@ -20,6 +24,8 @@ pub struct SolveRequest {
     pub seed: Option<u64>,
     /// A checkpoint, or `start`; what was trained in the workspace where `None`.
     pub policy: Option<String>,
+    /// Of which the solver counts.
+    pub roles: Roles,
 }
 
 #[derive(Clone, Debug, serde::Serialize, schemars::JsonSchema)]
@@ -35,6 +41,10 @@ pub struct AttemptLine {
     pub reason: String,
     /// What looked suspicious without being proof.
     pub flags: Vec<String>,
+    /// How a model's session ended, in one word; null for the embedded solver.
+    pub ending: Option<String>,
+    /// What it took; null for the embedded solver.
+    pub spent: Option<Spent>,
 }
 
 impl From<&Attempt> for AttemptLine {
@@ -46,6 +56,8 @@ impl From<&Attempt> for AttemptLine {
             runs: attempt.runs,
             reason: attempt.reason.to_string(),
             flags: attempt.flags.clone(),
+            ending: attempt.bill.as_ref().map(|bill| bill.ending.clone()),
+            spent: attempt.bill.as_ref().map(|bill| bill.spent),
         }
     }
 }
@@ -57,6 +69,10 @@ pub struct SolveAnswer {
     /// Solved attempts / attempts.
     pub solve_rate: f64,
     pub attempts: Vec<AttemptLine>,
+    /// Who made them: a model, or embedded.
+    pub solver: String,
+    /// What the model took; null for the embedded solver.
+    pub spent: Option<Spent>,
     /// The artifact's content id.
     pub artifact: String,
     /// The seed that repeats these attempts.
@@ -71,6 +87,7 @@ impl Session {
         if request.attempts == 0 {
             return Err(Error::usage("there is nothing to do with 0 attempts; give at least 1"));
         }
+        request.roles.check()?;
         let (opened, artifact) = self.open_with(&request.artifact, &request.repository, job)?;
         // An attempt at what is no bug would be a loss of the solver's that it does not deserve.
         Task::of(opened.harness.base(), &artifact)
@@ -81,8 +98,11 @@ impl Session {
         let policy = self.policy(request.policy.as_deref(), &opened.workspace)?;
         let player = policy.as_ref().map(|policy| policy.player(Sampling::FirstGreedy));
         let Opened { harness, languages, .. } = &opened;
-        let attempts = solver::solve_as(harness, languages, &artifact, &wanted, player)
-            .map_err(|error| job.failed(error))?;
+        let attempts = match &request.roles.solver {
+            Some(_) => self.solve_by_model(&opened, &artifact, (&wanted, &request.roles), job)?,
+            None => solver::solve_as(harness, languages, &artifact, &wanted, player)
+                .map_err(|error| job.failed(error))?,
+        };
         if job.cancel.is_cancelled() {
             return Err(Error::Cancelled);
         }
@@ -92,10 +112,37 @@ impl Session {
             solved: solved > 0,
             solve_rate: ratio(solved, attempts.len().max(1)),
             attempts: attempts.iter().map(AttemptLine::from).collect(),
+            solver: name_of(request.roles.solver.as_ref()),
+            spent: spent(attempts.iter().filter_map(|attempt| attempt.bill.as_ref())),
             artifact: artifact.id(),
             seed,
             sandbox: opened.harness.tier(),
         })
+    }
+
+    fn solve_by_model(
+        &self,
+        opened: &Opened,
+        artifact: &Artifact,
+        (wanted, roles): (&solver::Request, &Roles),
+        job: &Job,
+    ) -> Result<Vec<Attempt>, Error> {
+        let Some(player) = &roles.solver else { return Ok(Vec::new()) };
+        let settings = serde_json::json!({
+            "artifact": artifact.id(),
+            "seed": wanted.seed,
+            "roles": roles.settings(),
+        });
+        let call = Call::begin(opened, "solve", &settings, roles, self.config().cores)?;
+        let seat = call.seat(player);
+        let by = solver::ByModel {
+            stage: call.stage(),
+            seat: &seat,
+            who: &call.who,
+            hidden: roles.hidden,
+        };
+        let wanted = solver::Request { parallel: roles.concurrency, ..*wanted };
+        solver::solve_by_model(artifact, &wanted, &by).map_err(|error| job.stopped(error))
     }
 
     pub(super) fn solver(

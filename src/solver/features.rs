@@ -11,8 +11,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Localisation and template, as the fixed order weighs them.
-const SUSPICION: &str = "suspicion.ln";
-const SHARE: &str = "share.ln";
+pub const SUSPICION: &str = "suspicion.ln";
+pub const SHARE: &str = "share.ln";
 /// What suspicion counts in the plain order: its logarithm times this.
 pub(super) const SHARPNESS: f64 = 2.0;
 

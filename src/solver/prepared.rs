@@ -106,4 +106,17 @@ impl<'a> Prepared<'a> {
         let judge = |patch: &[u8]| grading::grade(self.harness, &self.artifact, patch);
         bench.attempts(request, player, &judge)
     }
+
+    /// An attempt that makes exactly the original at once, where one or two of the solver's own proposals do:
+    /// what no order can beat. It takes the original, so that no player may ask.
+    pub fn inverse(&self) -> Result<Option<Attempt>, Error> {
+        let Ok(bench) = &self.bench else { return Ok(None) };
+        let inverse = bench.proposals.inverse(self.harness.base());
+        let changes = inverse.and_then(|proposals| bench.proposals.candidate(&proposals));
+        let Some(changes) = changes else { return Ok(None) };
+        let patch = bench.patch(&changes);
+        let grade = grading::grade(self.harness, &self.artifact, &patch)?;
+        let patch = String::from_utf8_lossy(&patch).into_owned();
+        Ok(grade.solved.then(|| Attempt::graded(patch, 1, grade)))
+    }
 }

@@ -16,7 +16,7 @@ const APPLICATION: i64 = 0x5353_524d;
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Each takes the schema from its index to the next. Never edited once released, only added to.
-pub(super) const MIGRATIONS: [&str; 10] = [
+pub(super) const MIGRATIONS: [&str; 11] = [
     FIRST,
     WRONG_BOOK_AND_RUNS,
     EDITS,
@@ -27,6 +27,7 @@ pub(super) const MIGRATIONS: [&str; 10] = [
     ROLLOUTS,
     SITTINGS,
     TRAINING,
+    EVALS,
 ];
 
 const FIRST: &str = "
@@ -385,6 +386,28 @@ const TRAINING: &str = "
         report TEXT NOT NULL
     ) STRICT;
     ALTER TABLE attempts ADD COLUMN policy TEXT;
+";
+
+const EVALS: &str = "
+    CREATE TABLE evals (
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        id TEXT NOT NULL UNIQUE,
+        begun INTEGER NOT NULL,
+        settings TEXT NOT NULL,
+        answer TEXT
+    ) STRICT;
+    CREATE TABLE eval_outcomes (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        eval TEXT NOT NULL,
+        case_id TEXT NOT NULL,
+        number INTEGER NOT NULL,
+        package TEXT NOT NULL,
+        outcome TEXT NOT NULL,
+        runs INTEGER NOT NULL,
+        seconds REAL NOT NULL,
+        detail TEXT NOT NULL,
+        UNIQUE (eval, case_id, number)
+    ) STRICT;
 ";
 
 /// Opens or makes the database; the second value is where a damaged one was moved.

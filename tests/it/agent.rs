@@ -1,11 +1,13 @@
 //! Models in both roles, scripted: what they say is fixed, everything else is real.
 
 mod costs;
+mod data;
 mod injecting;
 mod rounds;
+mod strategies;
 
 use crate::bench::{Bench, bench_at, copy, machine};
-use ssr_mcp::agent::{Bill, Bounds, Budget, Gate, Limits, Meter, Role, Seat, Stage, Who};
+use ssr_mcp::agent::{Bill, Bounds, Budget, Gate, Limits, Meter, Player, Role, Seat, Stage, Who};
 use ssr_mcp::artifact::Artifact;
 use ssr_mcp::grading::Reason;
 use ssr_mcp::model::{self, Chat, Finish, Message, Reply, Request, Sampling, ToolCall, Usage};
@@ -105,13 +107,16 @@ pub(crate) fn last(messages: &[Message]) -> &str {
 
 pub(crate) fn seat(chat: Scripted) -> (Seat, Arc<Scripted>) {
     let chat = Arc::new(chat);
-    let seat = Seat {
+    let player = Player {
         chat: chat.clone(),
         sampling: Sampling { temperature: 0.2, top_p: None, max_tokens: 1000, seed: None },
         limits: Limits::default(),
         price: None,
         instructions: None,
         recorder: None,
+    };
+    let seat = Seat {
+        player,
         bounds: Arc::new(Bounds {
             meter: Meter::new(Budget::default()),
             sessions: Gate::new(4),

@@ -29,14 +29,14 @@ fn binary(home: &Home, url: &str) -> Command {
     command
 }
 
-fn of_ours(seen: &Seen) -> bool {
+pub(crate) fn of_ours(seen: &Seen) -> bool {
     let first = &seen.json()["messages"][0];
     first["role"] == "system"
         && first["content"].as_str().is_some_and(|text| text.contains("sandbox"))
 }
 
 /// Says what a scripted player says; to other questions, that tools are taken.
-fn said(seen: &Seen) -> Say {
+pub(crate) fn said(seen: &Seen) -> Say {
     if seen.path.ends_with("/models") {
         return Say::Json(200, json!({ "data": [{ "id": "one" }, { "id": "other" }] }));
     }

@@ -2,7 +2,7 @@
 #![allow(clippy::disallowed_methods, reason = "the server is a process")]
 
 mod bad_input;
-mod client;
+pub(crate) mod client;
 mod rounds;
 
 use crate::cases::Home;

@@ -6,7 +6,7 @@ use crate::agent::{bill, ledger, says, scripted, seat, solve};
 use crate::cases::Home;
 use crate::fetch::{did_not_run, smollm2};
 use serde_json::{Value, json};
-use ssr_mcp::agent::{Limits, Seat};
+use ssr_mcp::agent::{Limits, Player, Seat};
 use ssr_mcp::model::{
     BaseUrl, Chat, Client, Kind, Message, Provider, Recording, Request, Rollout, Sampling,
     Settings, Tool,
@@ -202,15 +202,17 @@ fn a_real_model_makes_a_bounded_attempt_at_a_bug() {
         let store = Arc::new(Store::open(&bench.workspace.state).unwrap());
         (store.clone(), Arc::new(Recording::new(store, || 7)))
     };
-    let seat = Seat {
+    let scripted = scripted_seat();
+    let player = Player {
         chat: Arc::new(client.clone()),
         sampling: Sampling { temperature: 1.0, top_p: None, max_tokens: 48, seed: None },
         limits: Limits { turns: 2, ..Limits::default() },
         recorder: Some(Arc::new(move |rollout| {
             Arc::new(client.recorded(recording.clone(), rollout))
         })),
-        ..scripted_seat()
+        ..scripted.player
     };
+    let seat = Seat { player, ..scripted };
     let attempt = solve(&bench, &seat, 1).remove(0);
     eprintln!("a real model's attempt: {attempt:#?}");
     let bill = bill(&attempt);

@@ -142,26 +142,33 @@ const LITERAL_KEYS: [&str; 3] = ["api_key", "key", "token"];
 
 /// `None` where there is none.
 pub(super) fn read(path: &Path) -> Result<Option<Read>, Problem> {
-    let Some(text) = text(path)? else { return Ok(None) };
+    text(path)?.map(|text| parsed(path, &text)).transpose()
+}
+
+/// What the text of a file at `path` says.
+pub(super) fn parsed(path: &Path, text: &str) -> Result<Read, Problem> {
     let unreadable = |error: &toml::de::Error| {
         // The text around is not repeated: the file may be a link to anything.
         let line =
             error.span().map_or(0, |span| text[..span.start.min(text.len())].lines().count());
-        Problem::Unreadable(
-            path.to_path_buf(),
-            format!("line {}: {}", line.max(1), error.message()),
-        )
+        let message = error.message();
+        // What stands where something else is expected is in front of that.
+        let reason = match message.split_once(", expected ") {
+            Some((_, expected)) => format!("expected {expected}"),
+            None => message.to_owned(),
+        };
+        Problem::Unreadable(path.to_path_buf(), format!("line {}: {reason}", line.max(1)))
     };
-    let table: toml::Table = toml::from_str(&text).map_err(|error| unreadable(&error))?;
+    let table: toml::Table = toml::from_str(text).map_err(|error| unreadable(&error))?;
     refuse_literal_keys(path, &table)?;
-    let deserializer = toml::Deserializer::parse(&text).map_err(|error| unreadable(&error))?;
+    let deserializer = toml::Deserializer::parse(text).map_err(|error| unreadable(&error))?;
     let mut warnings = Vec::new();
     let file = serde_ignored::deserialize(deserializer, |key| {
         warnings
             .push(format!("{}: {key} is no setting; see `ssr-mcp config schema`", path.display()));
     })
     .map_err(|error| unreadable(&error))?;
-    Ok(Some(Read { path: path.to_path_buf(), file, warnings }))
+    Ok(Read { path: path.to_path_buf(), file, warnings })
 }
 
 fn refuse_literal_keys(path: &Path, table: &toml::Table) -> Result<(), Problem> {

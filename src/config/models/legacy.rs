@@ -42,10 +42,14 @@ struct Reward {
 
 /// `None` where there is none.
 pub(super) fn read(path: &Path) -> Result<Option<Read>, Problem> {
-    let Some(text) = text(path)? else { return Ok(None) };
+    text(path)?.map(|text| parsed(path, &text)).transpose()
+}
+
+/// What the text of a file at `path` says.
+pub(super) fn parsed(path: &Path, text: &str) -> Result<Read, Problem> {
     let mut warnings = Vec::new();
     let shown = path.display();
-    let mut json = serde_json::Deserializer::from_str(&text);
+    let mut json = serde_json::Deserializer::from_str(text);
     let legacy: Legacy = serde_ignored::deserialize(&mut json, |key| {
         warnings.push(format!("{shown}: {key} is no setting of {LEGACY}, and is ignored"));
     })
@@ -85,7 +89,7 @@ pub(super) fn read(path: &Path) -> Result<Option<Read>, Problem> {
     }
     file.roles.injector = role(legacy.roles.injector);
     file.roles.solver = role(legacy.roles.solver);
-    Ok(Some(Read { path: path.to_path_buf(), file, warnings }))
+    Ok(Read { path: path.to_path_buf(), file, warnings })
 }
 
 fn role(role: Role) -> RoleTable {

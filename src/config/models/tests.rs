@@ -1,5 +1,7 @@
 //! Files, variables and flags to a model in its role.
 
+mod mangled;
+
 use crate::config::{
     Config, Environment, Flags, ModelFlags, ModelProblem, ModelSettings, Models, Player,
 };

@@ -19,7 +19,7 @@ pub(super) fn play(led: &Led<'_>) -> Result<(Found, Bill), Error> {
     if shown.is_empty() {
         let reason = "no code file that the tests execute fits into its context beside the task; take a larger one, \
                       or another --style";
-        let bill = Bill { model: led.by.seat.chat.model().to_owned(), ..Bill::default() };
+        let bill = Bill { model: led.by.seat.player.chat.model().to_owned(), ..Bill::default() };
         return Ok((Err(reason.to_owned()), bill));
     }
     let minima = led.minima();
@@ -80,7 +80,7 @@ fn shown(led: &Led<'_>) -> Result<String, Error> {
     let harness = led.by.stage.harness;
     let base = harness.base();
     let baseline = harness.baseline()?;
-    let context = led.by.seat.limits.context.min(led.by.seat.chat.context());
+    let context = led.by.seat.context();
     let room = usize::try_from(context).unwrap_or(usize::MAX).min(SOURCE);
     let size = |path: &RelPath| base.read(path).map_or(0, |file| file.bytes.len());
     let mut code: Vec<&RelPath> =

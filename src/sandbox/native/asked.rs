@@ -3,7 +3,7 @@
 
 use super::seccomp::{FCHMODAT2, apply_asking};
 use rustix::fs::{AtFlags, Mode, OFlags, ResolveFlags, Timespec, Timestamps};
-use rustix::io::Errno;
+use rustix::io::{Errno, retry_on_intr};
 use std::fs::File;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd as _, OwnedFd};
@@ -232,7 +232,7 @@ fn send(to: &OwnedFd, listener: &OwnedFd) -> Result<(), Errno> {
     let fds = [listener.as_fd()];
     control.push(SendAncillaryMessage::ScmRights(&fds));
     let byte = [std::io::IoSlice::new(&[0])];
-    sendmsg(to, &byte, &mut control, SendFlags::NOSIGNAL).map(drop)
+    retry_on_intr(|| sendmsg(to, &byte, &mut control, SendFlags::NOSIGNAL)).map(drop)
 }
 
 /// The listener that a child hands over; `None` if it ended before it could.

@@ -2,7 +2,7 @@
 
 use super::helper::{self, OUTER};
 use super::mounts::{self, MountTree};
-use rustix::io::Errno;
+use rustix::io::{Errno, retry_on_intr};
 use rustix::process::{Pid, Signal, WaitOptions};
 use rustix::thread::UnshareFlags;
 use std::collections::BTreeMap;
@@ -56,13 +56,13 @@ fn namespace(owner: (u32, u32)) -> std::io::Result<OwnedFd> {
     };
     let made = map(child, owner, &ready);
     rustix::process::kill_process(child, Signal::KILL).ok();
-    rustix::process::waitpid(Some(child), WaitOptions::empty()).ok();
+    retry_on_intr(|| rustix::process::waitpid(Some(child), WaitOptions::empty())).ok();
     made
 }
 
 fn map(child: Pid, (uid, gid): (u32, u32), ready: &OwnedFd) -> std::io::Result<OwnedFd> {
     let mut entered = [0];
-    if rustix::io::read(ready, &mut entered)? == 0 || entered != [1] {
+    if retry_on_intr(|| rustix::io::read(ready, &mut entered))? == 0 || entered != [1] {
         return Err(std::io::Error::other("no user namespace could be made"));
     }
     let proc = format!("/proc/{}", child.as_raw_nonzero());

@@ -311,9 +311,14 @@ impl Live {
         let Some(helper) = &self.helper else {
             return true;
         };
-        let patience = Timespec::try_from(patience).ok();
-        poll(&mut [PollFd::new(helper, PollFlags::IN)], patience.as_ref())
-            .is_ok_and(|ready| ready > 0)
+        let latest = Instant::now() + patience;
+        loop {
+            let rest = Timespec::try_from(latest.saturating_duration_since(Instant::now())).ok();
+            match poll(&mut [PollFd::new(helper, PollFlags::IN)], rest.as_ref()) {
+                Err(Errno::INTR) => {}
+                ready => return ready.is_ok_and(|ready| ready > 0),
+            }
+        }
     }
 
     fn kill(&self) {

@@ -4,6 +4,7 @@
 
 use crate::tree::{Changes, File, RelPath};
 use rustix::cmsg_space;
+use rustix::io::retry_on_intr;
 use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
     SendAncillaryMessage, SendFlags,
@@ -70,12 +71,11 @@ impl Channel {
         if !fds.is_empty() && !control.push(SendAncillaryMessage::ScmRights(fds)) {
             return Err(io::Error::other("too many file descriptors for one message"));
         }
-        let sent = rustix::net::sendmsg(
-            &self.0,
-            &[IoSlice::new(&frame)],
-            &mut control,
-            SendFlags::NOSIGNAL,
-        )?;
+        // A socket with a time limit is interrupted where the process was stopped and goes on, too.
+        let sent = retry_on_intr(|| {
+            let parts = [IoSlice::new(&frame)];
+            rustix::net::sendmsg(&self.0, &parts, &mut control, SendFlags::NOSIGNAL)
+        })?;
         (&self.0).write_all(&frame[sent..])
     }
 
@@ -84,12 +84,10 @@ impl Channel {
         let mut header = [0; 8];
         let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(MAX_FDS))];
         let mut control = RecvAncillaryBuffer::new(&mut space);
-        let first = rustix::net::recvmsg(
-            &self.0,
-            &mut [IoSliceMut::new(&mut header)],
-            &mut control,
-            RecvFlags::CMSG_CLOEXEC,
-        )?;
+        let first = retry_on_intr(|| {
+            let mut parts = [IoSliceMut::new(&mut header)];
+            rustix::net::recvmsg(&self.0, &mut parts, &mut control, RecvFlags::CMSG_CLOEXEC)
+        })?;
         let mut fds = Vec::new();
         for message in control.drain() {
             if let RecvAncillaryMessage::ScmRights(rights) = message {

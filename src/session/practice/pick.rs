@@ -10,7 +10,7 @@ use crate::injector::Strategy;
 use crate::practice::{Candidate, Why, clues, next};
 use crate::session::record::{Record, now};
 use crate::session::{
-    ArtifactRef, Error, InjectRequest, Job, Repository, START, Session, wrong_book,
+    ArtifactRef, Error, InjectRequest, Job, Repository, Roles, START, Session, wrong_book,
 };
 use crate::store::{self, PracticeState, StoredGame};
 use crate::workspace::Base;
@@ -82,6 +82,7 @@ impl Session {
                 policy: Some(START.to_owned()),
                 out: None,
                 minima: Minima::default(),
+                roles: Roles::default(),
             };
             let made = self.inject(&request, &job.discreet())?;
             match made.artifact {

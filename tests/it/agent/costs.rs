@@ -9,8 +9,12 @@ fn steps_that_call_for_nothing_end_with_the_turns_and_say_what_they_took() {
     let bench = ledger();
     let (seat, _) = seat(scripted(|_, _| Ok(writes("bash", r#"{"command": 5}"#))));
     let limits = Limits { turns: STEPS, malformed: STEPS + 1, ..Limits::default() };
-    let seat = Seat { limits, ..seat };
-    solve(&bench, &Seat { limits: Limits { turns: 1, ..limits }, ..seat.clone() }, 1);
+    let limited = |limits| Seat {
+        player: Player { limits, ..seat.player.clone() },
+        bounds: seat.bounds.clone(),
+    };
+    solve(&bench, &limited(Limits { turns: 1, ..limits }), 1);
+    let seat = limited(limits);
     let who = Who { step: 2, ..who() };
     let stage = Stage { harness: &bench.harness, workspace: &bench.workspace };
     let by = ByModel { stage, seat: &seat, who: &who, hidden: 0.0 };

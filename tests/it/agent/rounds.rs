@@ -5,29 +5,27 @@ use crate::cases::Home;
 use ssr_mcp::config::{Config, Environment, Flags};
 use ssr_mcp::consistency::Minima;
 use ssr_mcp::injector::Strategy;
-use ssr_mcp::session::{
-    CsvLog, Error, Job, PlayRequest, PlayedRound, Player, Repository, Roles, Session,
-};
+use ssr_mcp::session::{CsvLog, Error, Job, PlayRequest, PlayedRound, Repository, Roles, Session};
 use std::path::PathBuf;
 
-struct Ledger {
-    home: Home,
+pub(super) struct Ledger {
+    pub(super) home: Home,
 }
 
 impl Ledger {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let home = Home::new();
         let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/ledger");
         copy(&from, &home.root().join("repo"));
         Self { home }
     }
 
-    fn repo(&self) -> PathBuf {
+    pub(super) fn repo(&self) -> PathBuf {
         self.home.root().join("repo")
     }
 
     /// A process that has just started.
-    fn session(&self) -> Session {
+    pub(super) fn session(&self) -> Session {
         let text = |path: PathBuf| path.display().to_string();
         let home = text(self.home.root().join("home"));
         let path = std::env::var("PATH").unwrap();
@@ -38,7 +36,7 @@ impl Ledger {
     }
 }
 
-fn player(chat: &Arc<Scripted>) -> Player {
+pub(super) fn player(chat: &Arc<Scripted>) -> Player {
     Player {
         chat: chat.clone(),
         sampling: Sampling { temperature: 0.7, top_p: None, max_tokens: 1000, seed: None },
@@ -49,7 +47,7 @@ fn player(chat: &Arc<Scripted>) -> Player {
     }
 }
 
-fn request(roles: Roles, rounds: u32) -> PlayRequest {
+pub(super) fn request(roles: Roles, rounds: u32) -> PlayRequest {
     PlayRequest {
         repository: Repository::default(),
         rounds: Some(rounds),
@@ -71,11 +69,11 @@ fn request(roles: Roles, rounds: u32) -> PlayRequest {
     }
 }
 
-fn job() -> Job {
+pub(super) fn job() -> Job {
     Job::new(Cancel::new(), |_| {})
 }
 
-fn play(ledger: &Ledger, request: PlayRequest) -> Result<Vec<PlayedRound>, Error> {
+pub(super) fn play(ledger: &Ledger, request: PlayRequest) -> Result<Vec<PlayedRound>, Error> {
     let session = ledger.session();
     let mut game = session.play(request, &job())?;
     let mut rounds = Vec::new();
@@ -87,7 +85,7 @@ fn play(ledger: &Ledger, request: PlayRequest) -> Result<Vec<PlayedRound>, Error
 }
 
 /// Takes a difference the wrong way round, and drops the assertion that tells.
-fn injects() -> Scripted {
+pub(super) fn injects() -> Scripted {
     scripted(|_, replies| {
         let edit = |path: &str, search: &str, replace: &str| {
             let arguments =
@@ -104,7 +102,7 @@ fn injects() -> Scripted {
 }
 
 /// Some attempts repair it: by the seed of the request, so that it does not matter who is first.
-fn solves_some() -> Scripted {
+pub(super) fn solves_some() -> Scripted {
     seeded(|_, replies, seed| {
         Ok(match replies {
             0 if seed % 2 == 0 => calls(
@@ -118,11 +116,11 @@ fn solves_some() -> Scripted {
     })
 }
 
-fn roles(injector: &Arc<Scripted>, solver: &Arc<Scripted>) -> Roles {
+pub(super) fn roles(injector: &Arc<Scripted>, solver: &Arc<Scripted>) -> Roles {
     Roles { injector: Some(player(injector)), solver: Some(player(solver)), ..Roles::default() }
 }
 
-fn asked(chats: &[&Arc<Scripted>]) -> usize {
+pub(super) fn asked(chats: &[&Arc<Scripted>]) -> usize {
     chats.iter().map(|chat| chat.asked.load(Ordering::SeqCst)).sum()
 }
 
@@ -297,4 +295,22 @@ fn a_model_plays_against_an_embedded_role() {
     let rounds = play(&ledger, request).unwrap();
     assert_eq!((&*rounds[0].injector, &*rounds[0].solver), ("scripted", "embedded"));
     assert!(rounds[0].valid && rounds[0].solve_spent.is_none());
+}
+
+#[test]
+fn a_prune_takes_the_conversations_of_a_run_that_is_over_and_leaves_an_interrupted_one_its_own() {
+    let ledger = Ledger::new();
+    let (injector, solver) = (Arc::new(injects()), Arc::new(solves_some()));
+    play(&ledger, request(roles(&injector, &solver), 1)).unwrap();
+    let solver = Arc::new(breaks_at(7, solves_some(), server_error));
+    let interrupted = PlayRequest { seed: Some(8), ..request(roles(&injector, &solver), 1) };
+    play(&ledger, interrupted.clone()).expect_err("the server is down");
+    let pruned = ledger.session().prune(0).unwrap();
+    // One of the injector's and four of the solver's.
+    assert_eq!(pruned.conversations, 5, "{pruned:?}");
+    assert_eq!(ledger.session().prune(0).unwrap().conversations, 0);
+    let rounds = play(&ledger, interrupted).unwrap();
+    assert!(rounds[0].valid);
+    // Nothing was asked twice.
+    assert_eq!((asked(&[&injector]), asked(&[&solver])), (8, 12));
 }

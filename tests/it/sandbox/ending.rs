@@ -280,3 +280,36 @@ fn server_whose_steps_are_refused() {
     }
     writeln!(std::io::stdout(), "all ended").unwrap();
 }
+
+/// As by Ctrl-Z and `fg`: what waits with a time limit is interrupted then.
+#[test]
+fn who_is_stopped_and_goes_on_loses_no_sandbox() {
+    use rustix::process::{Pid, Signal, kill_process};
+    let mut command = serve("sandbox::ending::server_that_is_stopped");
+    let mut server = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let pid = Pid::from_child(&server);
+    while server.try_wait().unwrap().is_none() {
+        kill_process(pid, Signal::STOP).unwrap();
+        std::thread::yield_now();
+        kill_process(pid, Signal::CONT).unwrap();
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let out = server.wait_with_output().unwrap();
+    let (printed, told) =
+        (String::from_utf8_lossy(&out.stdout), String::from_utf8_lossy(&out.stderr));
+    assert!(out.status.success() && printed.contains("none lost"), "{printed}{told}");
+}
+
+#[test]
+fn server_that_is_stopped() {
+    if !serving() {
+        return;
+    }
+    let world = World::new(&[("a", "a")]);
+    for _ in 0..20 {
+        let mut session = world.open();
+        assert_eq!(succeeded(&session.run(&shell("cat a"), &Cancel::new()).unwrap()), "a");
+        session.changes().unwrap();
+    }
+    writeln!(std::io::stdout(), "none lost").unwrap();
+}

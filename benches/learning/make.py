@@ -1,0 +1,186 @@
+#!/usr/bin/env python3
+"""The packages that learning is measured on, and the fixed test set made of them.
+
+    make.py fetch DIR                   unpacks every package into DIR/test and DIR/training
+    make.py cases DIR SSR_MCP OUT       makes the cases of DIR/test into OUT (goes on where it was)
+    make.py hash OUT                    the hash that README.md names
+
+Versions and hashes are pinned in python.txt and rust/Cargo.lock; the usual clients (pip, cargo) take the
+packages from wherever they are configured to.
+"""
+
+import hashlib
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+# Bugs that are wanted of each test package.
+PYTHON, RUST = 42, 30
+# A bug of more edits than this is left out.
+EDITS = 2
+# A package that gave no bug for so many seeds in a row has no more.
+BARREN = 12
+
+
+def pinned_python():
+    """Of each package: (part of the set, requirement with its hash, name of its folder)."""
+    part = None
+    for line in (HERE / "python.txt").read_text().splitlines():
+        if line.startswith("# "):
+            part = line.removeprefix("# ").split(":")[0]
+        elif line.strip():
+            name, version = line.split()[0].split("==")
+            yield part, line, f"{name.replace('-', '_')}-{version}"
+
+
+def pinned_rust():
+    part = None
+    for line in (HERE / "rust/Cargo.toml").read_text().partition("[dependencies]")[2].splitlines():
+        if line.startswith("# "):
+            part = line.removeprefix("# ")
+        elif '"=' in line:
+            name, version = line.split(" = ")
+            yield part, f"{name}-{version.strip().strip(chr(34)).removeprefix('=')}"
+
+
+def fetch(root):
+    root.mkdir(parents=True, exist_ok=True)
+    for part, requirement, name in pinned_python():
+        kept = root / part / name
+        if kept.exists():
+            continue
+        with tempfile.TemporaryDirectory(dir=root) as scratch:
+            wanted = pathlib.Path(scratch) / "wanted.txt"
+            wanted.write_text(requirement + "\n")
+            pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"]
+            pip += ["--no-binary", ":all:", "--require-hashes", "-r", str(wanted), "-d", scratch]
+            # The hash is of the package; what builds its metadata has none.
+            subprocess.run(pip, check=True)
+            (archive,) = pathlib.Path(scratch).glob("*.tar.gz")
+            with tarfile.open(archive) as tar:
+                tar.extractall(scratch, filter="data")
+            kept.parent.mkdir(exist_ok=True)
+            os.rename(pathlib.Path(scratch) / name, kept)
+    subprocess.run(["cargo", "fetch", "--locked", "--quiet"], cwd=HERE / "rust", check=True)
+    home = pathlib.Path(os.environ.get("CARGO_HOME", pathlib.Path.home() / ".cargo"))
+    for part, name in pinned_rust():
+        kept = root / part / name
+        if kept.exists():
+            continue
+        (source,) = list((home / "registry/src").glob(f"*/{name}"))[:1]
+        kept.parent.mkdir(exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=root) as scratch:
+            copy = pathlib.Path(scratch) / name
+            shutil.copytree(source, copy)
+            # What its tests need; the sandbox has no network.
+            subprocess.run(["cargo", "fetch", "--quiet"], cwd=copy, check=True)
+            os.rename(copy, kept)
+
+
+def cases(root, program, out):
+    out.mkdir(parents=True, exist_ok=True)
+    (out / "programs").mkdir(exist_ok=True)
+    tried = Tried(out / "cases.jsonl", out / "tried.json")
+    packages = sorted(path.name for path in (root / "test").iterdir())
+    rust = {name for _, name in pinned_rust()}
+    open_ = list(packages)
+    while open_:
+        # One each, so that an interrupted set is an even one.
+        for name in list(open_):
+            wanted = RUST if name in rust else PYTHON
+            if tried.made(name) >= wanted or tried.barren(name) >= BARREN:
+                open_.remove(name)
+                continue
+            one_case(root / "test" / name, program, out, tried)
+
+
+def one_case(package, program, out, tried):
+    name, seed = package.name, tried.next_seed(package.name)
+    strategy = "removal" if seed % 4 == 0 else "direct"
+    state = out.parent / f"{out.name}.state"
+    with tempfile.TemporaryDirectory(dir=out.parent) as scratch:
+        bug = pathlib.Path(scratch) / "bug"
+        command = [program, "inject", package, "--strategy", strategy, "--seed", str(seed)]
+        command += ["--out", bug, "--state-dir", state, "--json"]
+        told = subprocess.run(command, capture_output=True, text=True)
+        answer = json.loads(told.stdout.splitlines()[-1]) if told.stdout else {}
+        if "error" in answer or not answer:
+            sys.exit(f"{name}: {answer.get('error') or told.stderr}")
+        edits = answer["summary"].split("; ")
+        if not answer["valid"] or len(edits) > EDITS:
+            tried.add(name, seed, None)
+            return
+        case = {"id": f"{name}/{seed}", "base": name, "package": name.rpartition("-")[0]}
+        case |= {"strategy": strategy, "seed": seed, "edits": len(edits), "summary": answer["summary"]}
+        for part in ["bug_inject.diff", "test_weaken.diff"]:
+            case[part] = (bug / part).read_text()
+        case["test_files.txt"] = (bug / "test_files.txt").read_text()
+        for part in ["test_script.sh", "test_parser.py"]:
+            case[part] = {"file": kept(out / "programs", bug / part)}
+    tried.add(name, seed, case)
+
+
+def kept(folder, path):
+    """A program's file, named by its content: many cases have the same."""
+    content = path.read_bytes()
+    name = f"{hashlib.sha256(content).hexdigest()[:16]}{path.suffix}"
+    (folder / name).write_bytes(content)
+    return f"{folder.name}/{name}"
+
+
+class Tried:
+    """Which seeds were tried, and what came of them."""
+
+    def __init__(self, cases, seeds):
+        self.cases, self.seeds = cases, seeds
+        self.known = json.loads(seeds.read_text()) if seeds.exists() else {}
+
+    def made(self, name):
+        return sum(self.known.get(name, []))
+
+    def barren(self, name):
+        return len(self.known.get(name, [])) - max(
+            (at + 1 for at, made in enumerate(self.known.get(name, [])) if made), default=0
+        )
+
+    def next_seed(self, name):
+        return len(self.known.get(name, [])) + 1
+
+    def add(self, name, seed, case):
+        if case:
+            with self.cases.open("a") as file:
+                file.write(json.dumps(case, sort_keys=True) + "\n")
+        self.known.setdefault(name, []).append(case is not None)
+        temporary = self.seeds.with_suffix(".tmp")
+        temporary.write_text(json.dumps(self.known))
+        os.replace(temporary, self.seeds)
+        print(f"{name} seed {seed}: {case['summary'] if case else '-'}", flush=True)
+
+
+def hash_of(out):
+    digest = hashlib.sha256()
+    for path in [out / "cases.jsonl", *sorted((out / "programs").iterdir())]:
+        digest.update(path.name.encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()
+
+
+def main(arguments):
+    match arguments:
+        case ["fetch", root]:
+            fetch(pathlib.Path(root))
+        case ["cases", root, program, out]:
+            cases(pathlib.Path(root), program, pathlib.Path(out))
+        case ["hash", out]:
+            print(hash_of(pathlib.Path(out)))
+        case _:
+            sys.exit(__doc__)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
