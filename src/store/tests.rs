@@ -2,6 +2,8 @@
 
 mod conversations;
 
+mod learning;
+
 use super::open::MIGRATIONS;
 use super::{
     Artifact, Attempt, Conclusion, Counts, Difference, Entry, Error, Eval, EvalOutcome, Failure,
@@ -731,55 +733,6 @@ fn rollouts_come_back_turn_by_turn_as_they_were() {
     assert_eq!(store.rollout_turns("r").unwrap(), [whole, bare]);
     assert_eq!(store.rollout("x").unwrap(), None);
     assert_eq!(store.rollout_turns("x").unwrap(), []);
-}
-
-#[test]
-fn outcomes_of_a_bug_are_kept_over_each_other_and_forgotten_together() {
-    let dir = tempfile::tempdir().unwrap();
-    let store = Store::open(dir.path()).unwrap();
-    let row = |candidate: &str, content: &str| (candidate.to_owned(), content.to_owned());
-    store.keep_outcomes("a", &[row("1", "x"), row("2", "y")]).unwrap();
-    store.keep_outcomes("b", &[row("1", "z")]).unwrap();
-    store.keep_outcomes("a", &[row("1", "w")]).unwrap();
-    drop(store);
-    let store = Store::open(dir.path()).unwrap();
-    assert_eq!(store.outcomes("a").unwrap(), [row("2", "y"), row("1", "w")]);
-    store.forget_outcomes("a").unwrap();
-    assert_eq!(store.outcomes("a").unwrap(), []);
-    assert_eq!(store.outcomes("b").unwrap(), [row("1", "z")]);
-}
-
-#[test]
-fn the_last_training_steps_come_back_oldest_first() {
-    let dir = tempfile::tempdir().unwrap();
-    let store = Store::open(dir.path()).unwrap();
-    let step = |at: i64| super::TrainedStep {
-        at,
-        before: format!("{at}"),
-        after: format!("{}", at + 1),
-        report: "{}".to_owned(),
-    };
-    (1..=3).for_each(|at| store.keep_step(&step(at)).unwrap());
-    assert_eq!(store.steps(2).unwrap(), [step(2), step(3)]);
-}
-
-#[test]
-fn bugs_that_can_be_learned_from_are_the_valid_ones_of_a_base_that_have_their_parts() {
-    let dir = tempfile::tempdir().unwrap();
-    let store = Store::open(dir.path()).unwrap();
-    let base = artifact("a").base;
-    for (id, valid, of, parts) in [
-        ("a", true, &*base, true),
-        ("b", false, &*base, true),
-        ("c", true, "another", true),
-        ("d", true, &*base, false),
-        ("e", true, &*base, true),
-    ] {
-        let bug_inject = if parts { artifact(id).bug_inject } else { Vec::new() };
-        let row = Artifact { valid, base: of.to_owned(), bug_inject, ..artifact(id) };
-        store.save_artifact(&row).unwrap();
-    }
-    assert_eq!(store.valid_ids(&base).unwrap(), ["a", "e"]);
 }
 
 #[test]
