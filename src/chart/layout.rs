@@ -20,7 +20,7 @@ struct Frame {
 const PICTURE: Frame = Frame { left: 90.0, right: 1170.0, plot: PLOT };
 const WIDTH: f64 = 1200.0;
 /// A panel on a page: its letters are to be read on a telephone, too.
-const ON_PAGE: Frame = Frame { left: 50.0, right: 548.0, plot: 210.0 };
+const ON_PAGE: Frame = Frame { left: 50.0, right: 540.0, plot: 210.0 };
 const PAGE_WIDTH: f64 = 560.0;
 /// Room above a page's plot for the names of its marks.
 const PAGE_TOP: f64 = 24.0;
@@ -153,13 +153,18 @@ impl Scene {
             self.shapes.push(text(at, Anchor::Middle, &label, GREY, false));
         }
         self.line(vec![(left, top), (left, top + plot), (right, top + plot)], 1.0, AXIS);
+        let mut free = left;
         for Mark { at, name } in events {
             if !at.is_finite() || *at < across.0 || *at > across.1 {
                 continue;
             }
-            self.line(vec![(x(*at), top), (x(*at), top + plot)], 1.5, GREY);
-            let anchor = if share(*at, across) > 0.8 { Anchor::End } else { Anchor::Start };
-            self.shapes.push(text((x(*at), top - 6.0), anchor, name, GREY, false));
+            self.line(vec![(x(*at), top), (x(*at), top + plot)], 1.0, AXIS);
+            let middle = x(*at).min(right - width(name) / 2.0);
+            // Names that would stand over each other are left out; the lines tell where they were.
+            if middle - width(name) / 2.0 >= free {
+                self.shapes.push(text((middle, top - 6.0), Anchor::Middle, name, GREY, false));
+                free = middle + width(name) / 2.0 + 8.0;
+            }
         }
         let place = |points: &[(f64, f64)]| -> Vec<(f64, f64)> {
             finite(points).map(|(across, value)| (x(across), y(value))).collect()

@@ -41,13 +41,14 @@ impl Progress {
     pub(super) fn tell(&self, event: &Event) {
         match &self.live {
             Some(Live { spinner, standing, .. }) => {
-                // What was cleared before an answer is there again.
-                for bar in [standing, spinner] {
+                // What was cleared before an answer is there again; what was never said is no empty line.
+                let shown = [(standing, !standing.message().is_empty()), (spinner, true)];
+                for (bar, _) in shown.into_iter().filter(|(_, shown)| *shown) {
                     if bar.is_finished() {
                         bar.reset();
                     }
+                    bar.tick();
                 }
-                standing.tick();
                 spinner.set_message(event.to_string());
                 spinner.enable_steady_tick(Duration::from_millis(120));
             }

@@ -155,10 +155,10 @@ impl Session {
                     let each = started.elapsed().as_secs_f64()
                         / f64::from(u32::try_from(number).unwrap_or(1));
                     let left = each * f64::from(u32::try_from(order.len() - number).unwrap_or(0));
-                    format!("{repaired} of {number} repaired, about {:.0} min left", left / 60.0)
+                    format!("; {repaired} of {number} repaired, about {:.0} min left", left / 60.0)
                 }
             };
-            job.step(&format!("case {at} of {}: {} {left}", cases.cases.len(), case.id));
+            job.step(&format!("case {at} of {}: {}{left}", cases.cases.len(), case.id));
             let whole = Playing { session: self, request, policy: &policy, seed, job };
             for one in whole.case(case, &mut open)? {
                 let row = EvalOutcome { eval: eval.clone(), ..one };
@@ -251,8 +251,11 @@ impl Playing<'_> {
         let (budget, sampled) = (self.request.budget, self.request.sampled);
         let seed = crate::dice::Dice::new(self.seed).fork(&case.id).roll();
         let started = Instant::now();
-        let attempts =
-            self.policy.attempts(opened, &ready.artifact, player::Wanted { budget, sampled, seed });
+        let attempts = self.policy.attempts(
+            opened,
+            &ready.artifact,
+            player::Wanted { budget, sampled, seed, parallel: self.session.config().cores },
+        );
         let attempts = attempts.map_err(|error| self.job.failed(error))?;
         if self.job.cancel.is_cancelled() {
             return Err(Error::Cancelled);
@@ -278,11 +281,14 @@ fn judged(
 ) -> Result<(&'static str, String), crate::harness::Error> {
     let reason = attempt.reason.to_string();
     if !attempt.solved {
-        let played = matches!(
+        let refused = matches!(
             attempt.reason,
             grading::Reason::NoVerdict(_) | grading::Reason::Unplayable(_)
         );
-        return Ok((if played && attempt.runs == 0 { "unplayable" } else { NOT_REPAIRED }, reason));
+        return Ok((
+            if refused && attempt.runs == 0 { "unplayable" } else { NOT_REPAIRED },
+            reason,
+        ));
     }
     let rebuilt = grading::rebuild(&opened.harness, &ready.artifact, attempt.patch.as_bytes());
     let (true, Ok(rebuilt)) = (ready.has_original, rebuilt) else {
@@ -374,7 +380,7 @@ fn answer(
         curve,
         packages: of_packages.into_iter().filter_map(package).collect(),
         outcomes: counts,
-        not_attempted: outcomes.iter().filter(|one| !is_attempt(one)).count(),
+        not_attempted: by_case.values().filter(|of| of.iter().any(|one| !is_attempt(one))).count(),
         known: 0,
     }
 }

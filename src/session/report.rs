@@ -131,14 +131,13 @@ impl Session {
         let record = Record::open(&workspace)?;
         let mut runs = Vec::new();
         for wanted in chosen(&record.store, request)? {
-            let rows = match &wanted {
-                Some(run) => record.store.rounds_of(run).map_err(Error::harness)?,
-                None => {
-                    let mut rows = record.store.rounds(LOOSE).map_err(Error::harness)?;
-                    rows.retain(|row| row.round.run.is_none());
-                    rows.reverse();
-                    numbered(rows)
-                }
+            let rows = if let Some(run) = &wanted {
+                record.store.rounds_of(run).map_err(Error::harness)?
+            } else {
+                let mut rows = record.store.rounds(LOOSE).map_err(Error::harness)?;
+                rows.retain(|row| row.round.run.is_none());
+                rows.reverse();
+                numbered(rows)
             };
             if !rows.is_empty() {
                 runs.push(of_run(wanted, &rows, &record.store)?);

@@ -120,3 +120,36 @@ fn outcome(row: &Row<'_>) -> rusqlite::Result<EvalOutcome> {
         detail: row.get(7)?,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_evaluation_keeps_the_first_word_on_a_case_until_it_is_forgotten() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(dir.path()).unwrap();
+        let eval = Eval { id: "e".to_owned(), begun: 5, settings: "{}".to_owned(), answer: None };
+        store.begin_eval(&eval).unwrap();
+        store.begin_eval(&Eval { begun: 9, ..eval.clone() }).unwrap();
+        assert_eq!(store.evals().unwrap(), [eval]);
+        let outcome = |outcome: &str| EvalOutcome {
+            eval: "e".to_owned(),
+            case: "c".to_owned(),
+            number: 0,
+            package: "p".to_owned(),
+            outcome: outcome.to_owned(),
+            runs: 3,
+            seconds: 0.5,
+            detail: String::new(),
+        };
+        store.keep_eval_outcome(&outcome("repaired")).unwrap();
+        store.keep_eval_outcome(&outcome("not_repaired")).unwrap();
+        assert_eq!(store.eval_outcomes("e").unwrap(), [outcome("repaired")]);
+        assert_eq!(store.eval_outcomes("f").unwrap(), []);
+        store.end_eval("e", "{}").unwrap();
+        assert_eq!(store.evals().unwrap()[0].answer.as_deref(), Some("{}"));
+        store.forget_eval("e").unwrap();
+        assert_eq!((store.evals().unwrap(), store.eval_outcomes("e").unwrap()), (vec![], vec![]));
+    }
+}

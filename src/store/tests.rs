@@ -6,10 +6,9 @@ mod learning;
 
 use super::open::MIGRATIONS;
 use super::{
-    Artifact, Attempt, Conclusion, Counts, Difference, Entry, Error, Eval, EvalOutcome, Failure,
-    Group, Play, PlayEnd, PlayFile, PlayState, Played, Practice, PracticeState, Rollout,
-    RolloutTurn, Round, Run, RunState, Standing, Store, StoredCard, StoredGame, StoredRating,
-    TriedEdit, Turn,
+    Artifact, Attempt, Conclusion, Counts, Difference, Entry, Error, Failure, Group, Play, PlayEnd,
+    PlayFile, PlayState, Played, Practice, PracticeState, Rollout, RolloutTurn, Round, Run,
+    RunState, Standing, Store, StoredCard, StoredGame, StoredRating, TriedEdit, Turn,
 };
 use rusqlite::Connection;
 use std::fs;
@@ -733,31 +732,4 @@ fn rollouts_come_back_turn_by_turn_as_they_were() {
     assert_eq!(store.rollout_turns("r").unwrap(), [whole, bare]);
     assert_eq!(store.rollout("x").unwrap(), None);
     assert_eq!(store.rollout_turns("x").unwrap(), []);
-}
-
-#[test]
-fn an_evaluation_keeps_the_first_word_on_a_case_until_it_is_forgotten() {
-    let (_dir, store) = store();
-    let eval = Eval { id: "e".to_owned(), begun: 5, settings: "{}".to_owned(), answer: None };
-    store.begin_eval(&eval).unwrap();
-    store.begin_eval(&Eval { begun: 9, ..eval.clone() }).unwrap();
-    assert_eq!(store.evals().unwrap(), [eval]);
-    let outcome = |outcome: &str| EvalOutcome {
-        eval: "e".to_owned(),
-        case: "c".to_owned(),
-        number: 0,
-        package: "p".to_owned(),
-        outcome: outcome.to_owned(),
-        runs: 3,
-        seconds: 0.5,
-        detail: String::new(),
-    };
-    store.keep_eval_outcome(&outcome("repaired")).unwrap();
-    store.keep_eval_outcome(&outcome("not_repaired")).unwrap();
-    assert_eq!(store.eval_outcomes("e").unwrap(), [outcome("repaired")]);
-    assert_eq!(store.eval_outcomes("f").unwrap(), []);
-    store.end_eval("e", "{}").unwrap();
-    assert_eq!(store.evals().unwrap()[0].answer.as_deref(), Some("{}"));
-    store.forget_eval("e").unwrap();
-    assert_eq!((store.evals().unwrap(), store.eval_outcomes("e").unwrap()), (vec![], vec![]));
 }

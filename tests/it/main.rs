@@ -36,6 +36,7 @@ mod installed;
 mod jobs;
 mod killed;
 mod leaks;
+mod live;
 mod lsp;
 mod mcp;
 mod mcp_batch;

@@ -34,6 +34,8 @@ pub(super) struct Wanted {
     pub(super) budget: usize,
     pub(super) sampled: Option<usize>,
     pub(super) seed: u64,
+    /// Attempts at once.
+    pub(super) parallel: usize,
 }
 
 impl Policy {
@@ -113,7 +115,7 @@ impl Policy {
             attempts: attempts + plain,
             seed: wanted.seed,
             runs: Some(wanted.budget),
-            parallel: 1,
+            parallel: wanted.parallel,
         };
         let mut made = prepared.attempts(&request, player)?;
         made.drain(..plain.min(made.len()));

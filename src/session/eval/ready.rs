@@ -269,18 +269,22 @@ fn artifact_of(
     if files.is_empty() {
         files.clone_from(&run);
     }
-    let excluded = excluded(opened, tests)?;
+    let excluded = excluded(opened, tests, bug_inject.is_empty())?;
     Ok(Artifact {
         bug_inject,
         test_weaken,
         test_script: harness.runner().script(&run, &excluded),
-        test_parser: harness.runner().parser().to_vec(),
+        test_parser: harness.runner().parser(),
         test_files: files,
     })
 }
 
-/// What the baseline leaves out, but for the tests that the case is about.
-fn excluded(opened: &Opened, tests: &Tests) -> Result<Vec<String>, NotReady> {
+/// What the baseline leaves out, but for the tests that the case is about: those it names; in a broken tree
+/// without an original all, where it names none.
+fn excluded(opened: &Opened, tests: &Tests, alone: bool) -> Result<Vec<String>, NotReady> {
+    if alone && tests.fail_to_pass.is_empty() {
+        return Ok(Vec::new());
+    }
     let baseline = opened.harness.baseline().map_err(Error::harness)?;
     let named = |id: &&String| !tests.fail_to_pass.contains(id);
     Ok(baseline.excluded.keys().filter(named).cloned().collect())

@@ -15,12 +15,11 @@ type Value = fn(&Point) -> Option<f64>;
 
 pub(super) fn of(report: &ReportAnswer) -> String {
     let mut parts = Vec::new();
-    match report.runs.split_first() {
-        Some((run, others)) => of_run(run, others, &mut parts),
-        None => {
-            let nothing = "Nothing was played here yet: `ssr-mcp play` plays rounds.";
-            parts.push(Part::Note(nothing.to_owned()));
-        }
+    if let Some((run, others)) = report.runs.split_first() {
+        of_run(run, others, &mut parts);
+    } else {
+        let nothing = "Nothing was played here yet: `ssr-mcp play` plays rounds.";
+        parts.push(Part::Note(nothing.to_owned()));
     }
     of_steps(&report.steps, &mut parts);
     of_evals(&report.evals, &mut parts);
@@ -83,25 +82,26 @@ fn charts(run: &RunReport, others: &[RunReport]) -> Vec<Chart> {
         .iter()
         .map(|round| Mark { at: f64::from(*round), name: "swap".to_owned() })
         .collect();
-    let rate = |value: Value| lines("", value, run, others);
-    let mut solved = rate(|point| point.solve_rate);
+    let plain = |name: &str, value: Value| lines((name, false), value, run, others);
+    let mut solved = plain("solved attempts", |point| point.solve_rate);
     if let (Some(best), Some(first), Some(last)) =
         (run.best_solve_rate, run.points.first(), run.points.last())
     {
-        let line = vec![(f64::from(first.round), best), (f64::from(last.round), best)];
+        let mut line = vec![(f64::from(first.round), best), (f64::from(last.round), best)];
+        line.dedup();
         solved.push(Series { name: "p*(G)".to_owned(), line, dots: Vec::new() });
     }
-    let mut rewards = lines("injector", |point| point.inject_reward, run, others);
-    rewards.extend(lines("solver", |point| point.solve_reward, run, others));
-    let book = rate(|point| Some(count(point.wrong_book_size)));
+    let mut rewards = lines(("injector", true), |point| point.inject_reward, run, others);
+    rewards.extend(lines(("solver", true), |point| point.solve_reward, run, others));
+    let book = plain("not solved yet", |point| Some(count(point.wrong_book_size)));
     let most = book.iter().flat_map(|series| &series.line).map(|(_, value)| *value);
     let most = most.fold(1.0, f64::max);
     let panels = [
         ("Solve rate against p*(G)", (0.0, 1.0), solved),
         ("Rewards of both roles", (-1.0, 1.0), rewards),
-        ("Valid bugs, share", (0.0, 1.0), rate(|point| point.valid)),
+        ("Valid bugs, share", (0.0, 1.0), plain("valid bugs", |point| point.valid)),
         ("Wrong-book, entries", (0.0, most), book),
-        ("Novelty of valid bugs", (0.0, 1.0), rate(|point| point.novelty)),
+        ("Novelty of valid bugs", (0.0, 1.0), plain("valid bugs", |point| point.novelty)),
     ];
     panels
         .into_iter()
@@ -120,15 +120,19 @@ fn count(entries: u64) -> f64 {
     entries as f64
 }
 
-/// One line a run. Dots only of the first one, where it stands alone.
-fn lines(name: &str, value: Value, run: &RunReport, others: &[RunReport]) -> Vec<Series> {
+/// One line a run; `several`: the chart has others of each run. Dots only of the first one, where it stands alone.
+fn lines(
+    (name, several): (&str, bool),
+    value: Value,
+    run: &RunReport,
+    others: &[RunReport],
+) -> Vec<Series> {
     let one = |run: &RunReport, alone: bool| {
         let id = run.run.as_deref().map_or("no run".to_owned(), short);
-        let name = match (name.is_empty(), alone) {
-            (true, true) => "each bug's mean".to_owned(),
-            (true, false) => id,
-            (false, true) => name.to_owned(),
-            (false, false) => format!("{name} {id}"),
+        let name = match (alone, several) {
+            (true, _) => name.to_owned(),
+            (false, true) => format!("{name} {id}"),
+            (false, false) => id,
         };
         let wide = (run.rounds / 10).clamp(1, WIDEST);
         let dots: Vec<(f64, f64)> = run
@@ -258,7 +262,7 @@ fn of_evals(evals: &[EvalLine], parts: &mut Vec<Part>) {
             eval.budget.to_string(),
             percent(eval.rate),
             between,
-            number(eval.runs_per_repair),
+            eval.runs_per_repair.map_or("-".to_owned(), |runs| format!("{runs:.1}")),
             eval.attempts.to_string(),
         ]
     };
