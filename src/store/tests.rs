@@ -1,7 +1,6 @@
 //! The store under many writers, kills and damage.
 
 mod conversations;
-
 mod learning;
 
 use super::open::MIGRATIONS;
