@@ -19,7 +19,8 @@ pub const TRAINING_RUNS: usize = 20;
 /// Bugs that a step should learn from.
 pub const TRAINING_BUGS: usize = 4;
 
-/// Who learns.
+/// Who learns: both, from new bugs each step; the injector, from the same, whose attempts count for the bug alone;
+/// the solver, from bugs that are kept.
 #[derive(
     Clone,
     Copy,
@@ -34,12 +35,9 @@ pub const TRAINING_BUGS: usize = 4;
 #[serde(rename_all = "snake_case")]
 #[schemars(inline)]
 pub enum TrainedRole {
-    /// From new bugs, each step.
     #[default]
     Both,
-    /// The same; what attempts show counts for the bug alone.
     Injector,
-    /// From bugs that are kept.
     Solver,
 }
 
