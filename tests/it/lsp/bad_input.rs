@@ -50,7 +50,11 @@ fn commands_that_do_not_fit_are_refused_with_what_would() {
         ("solve", json!({}), "artifact"),
         ("solve", json!({ "artifact": 7 }), "does not fit"),
         ("show", json!({ "artifact": "x", "part": "y" }), "bug, weakening and reversed"),
-        ("inject", json!({ "strategy": "magic" }), "mixed, direct, removal, history, and for models"),
+        (
+            "inject",
+            json!({ "strategy": "magic" }),
+            "mixed, direct, removal, history, and for models",
+        ),
         ("inject", json!({ "folder": "/nowhere/at/all" }), "/nowhere/at/all"),
         ("job", json!({ "job": "0" }), "no job"),
         ("practiceCheck", json!({}), "no round of practice is open"),
