@@ -59,9 +59,12 @@ fn show(answer: &ReportAnswer) -> String {
 }
 
 fn of_run(run: &RunReport) -> String {
-    let id: String = run.run.as_deref().unwrap_or("no run").chars().take(12).collect();
+    let name = match &run.run {
+        Some(id) => format!("run {}", id.chars().take(12).collect::<String>()),
+        None => "outside of runs".to_owned(),
+    };
     format!(
-        "run {id}: {} rounds, valid {}, solve rate {} (best {}), wrong-book {}",
+        "{name}: {} rounds, valid {}, solve rate {} (best {}), wrong-book {}",
         run.rounds,
         percent(run.valid_rate),
         percent(run.solve_rate),
