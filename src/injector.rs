@@ -43,7 +43,7 @@ mod tests;
 
 pub use by_model::{ByModel, Lesson, Made, Style, inject_by_model};
 pub use features::start_weights;
-pub use learned::{Fate, Tried};
+pub use learned::{Choice, Fate, Tried};
 pub use parts::{Given, artifact_of};
 pub use single::{Editable, Singles};
 pub use task::of_injector;

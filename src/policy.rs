@@ -27,6 +27,7 @@ pub use draws::{Draws, Misdrawn, draw, greedy};
 pub use options::{LARGEST_VALUE, Options, OptionsBuilder};
 pub use past::Past;
 pub use player::{Drawn, Player, Sampling};
+pub(crate) use scene::doublings;
 pub use scene::{Names, Scene};
 pub use weights::{LARGEST_WEIGHT, Scope, Weights};
 

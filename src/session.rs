@@ -25,6 +25,7 @@ mod jobs;
 mod lock;
 mod models;
 mod open;
+mod past;
 mod parse;
 mod place;
 mod play;
@@ -63,7 +64,7 @@ pub use doctor::{
 };
 pub use documents::{Document, KeptArtifact, KeptRun};
 pub use error::Error;
-pub use eval::{EvalAnswer, EvalRequest, Interval, Rate, RateAt, RateOf};
+pub use eval::{EvalAnswer, EvalLead, EvalRequest, Evaluated, Interval, Rate, RateAt, RateOf};
 pub use game::Game;
 pub use grade::{GradeAnswer, GradeRequest};
 pub use inject::{InjectAnswer, InjectRequest};

@@ -45,6 +45,7 @@ use crate::syntax::Languages;
 use crate::tree::{Changes, Overlaid, RelPath};
 use crate::verdict::{Outcome, TestId};
 use features::Choices;
+use proposal::Template;
 use ranking::{Learned, OPTIONS, Proposals, Ranked, Taste};
 use remembered::Memory;
 use search::{Answer, Confirmed, Limits, Outcome as Ended, Space, Stages};
@@ -97,6 +98,10 @@ pub struct Attempt {
     /// The hash of the policy, where one played.
     #[serde(skip)]
     pub policy: Option<String>,
+    /// The embedded solver's: of each kind of repair, how many candidates were run and how many were (part of)
+    /// the repair.
+    #[serde(skip)]
+    pub kinds: BTreeMap<&'static str, (u64, u64)>,
 }
 
 impl Attempt {
@@ -112,6 +117,7 @@ impl Attempt {
             bill: None,
             drawn: None,
             policy: None,
+            kinds: BTreeMap::new(),
         }
     }
 
@@ -127,6 +133,7 @@ impl Attempt {
             bill: None,
             drawn: None,
             policy: None,
+            kinds: BTreeMap::new(),
         }
     }
 }
@@ -327,6 +334,7 @@ impl<'a> Bench<'a> {
             let space = Ranked { proposals, taste: Taste::of(seed, number) };
             (self.search(&space, request, start, judge)?, None)
         };
+        let kinds = self.kinds(&outcome.tried, &outcome.repair);
         let cancelled = self.harness.cancel().is_cancelled();
         let grade = match (outcome.judged, &outcome.candidate) {
             (Some(grade), _) => grade,
@@ -352,7 +360,20 @@ impl<'a> Bench<'a> {
             bill: None,
             drawn,
             policy: player.map(|player| player.hash.to_owned()),
+            kinds,
         })
+    }
+
+    /// What was tried by itself, and what the repair is made of.
+    fn kinds(&self, tried: &[usize], repair: &[usize]) -> BTreeMap<&'static str, (u64, u64)> {
+        let mut kinds: BTreeMap<&'static str, (u64, u64)> = BTreeMap::new();
+        let apart = repair.iter().filter(|number| !tried.contains(number));
+        for number in tried.iter().chain(apart) {
+            let kind = self.proposals.made[*number].1.main().map_or("none", Template::name);
+            let of = kinds.entry(kind).or_default();
+            *of = (of.0 + 1, of.1 + u64::from(repair.contains(number)));
+        }
+        kinds
     }
 
     fn search(

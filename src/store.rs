@@ -11,6 +11,7 @@ mod edits;
 mod error;
 mod evals;
 mod jobs;
+mod kinds;
 mod open;
 mod outcomes;
 mod plays;
@@ -31,6 +32,7 @@ pub use edits::TriedEdit;
 pub use error::Error;
 pub use evals::{Eval, EvalOutcome};
 pub use jobs::{JobState, StoredJob};
+pub use kinds::KindCount;
 pub use plays::{Play, PlayEnd, PlayFile, PlayState, Turn};
 pub use practice::{
     Conclusion, Practice, PracticeState, Sign, SolverPlay, Standing, StoredCard, StoredGame,

@@ -2,14 +2,17 @@
 """The packages that learning is measured on, and the fixed test set made of them.
 
     make.py fetch DIR                   unpacks every package into DIR/test and DIR/training
-    make.py cases DIR SSR_MCP OUT       makes the cases of DIR/test into OUT (goes on where it was)
+    make.py cases DIR PART SSR_MCP OUT  makes the cases of DIR/PART into OUT (goes on where it was)
+    make.py pack OUT ARCHIVE            keeps them small; `unpack ARCHIVE OUT` is the way back
     make.py hash OUT                    the hash that README.md names
 
 Versions and hashes are pinned in python.txt and rust/Cargo.lock; the usual clients (pip, cargo) take the
 packages from wherever they are configured to.
 """
 
+import concurrent.futures
 import hashlib
+import io
 import json
 import os
 import pathlib
@@ -18,10 +21,11 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+import threading
 
 HERE = pathlib.Path(__file__).resolve().parent
-# Bugs that are wanted of each test package.
-PYTHON, RUST = 42, 30
+# Bugs that are wanted of each Python package and of each Rust crate.
+WANTED = {"test": (42, 30), "training": (14, 14)}
 # A bug of more edits than this is left out.
 EDITS = 2
 # A package that gave no bug for so many seeds in a row has no more.
@@ -83,21 +87,22 @@ def fetch(root):
             os.rename(copy, kept)
 
 
-def cases(root, program, out):
+def cases(root, part, program, out):
     out.mkdir(parents=True, exist_ok=True)
     (out / "programs").mkdir(exist_ok=True)
     tried = Tried(out / "cases.jsonl", out / "tried.json")
-    packages = sorted(path.name for path in (root / "test").iterdir())
     rust = {name for _, name in pinned_rust()}
-    open_ = list(packages)
-    while open_:
-        # One each, so that an interrupted set is an even one.
-        for name in list(open_):
-            wanted = RUST if name in rust else PYTHON
-            if tried.made(name) >= wanted or tried.barren(name) >= BARREN:
-                open_.remove(name)
-                continue
-            one_case(root / "test" / name, program, out, tried)
+
+    def of_package(package):
+        wanted = WANTED[part][package.name in rust]
+        while tried.made(package.name) < wanted and tried.barren(package.name) < BARREN:
+            one_case(package, program, out, tried)
+
+    # What a package's seeds give does not depend on the others.
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        for done in [pool.submit(of_package, path) for path in sorted((root / part).iterdir())]:
+            done.result()
+    tried.sort()
 
 
 def one_case(package, program, out, tried):
@@ -111,7 +116,7 @@ def one_case(package, program, out, tried):
         told = subprocess.run(command, capture_output=True, text=True)
         answer = json.loads(told.stdout.splitlines()[-1]) if told.stdout else {}
         if "error" in answer or not answer:
-            sys.exit(f"{name}: {answer.get('error') or told.stderr}")
+            raise SystemExit(f"{name}: {answer.get('error') or told.stderr}")
         edits = answer["summary"].split("; ")
         if not answer["valid"] or len(edits) > EDITS:
             tried.add(name, seed, None)
@@ -138,7 +143,7 @@ class Tried:
     """Which seeds were tried, and what came of them."""
 
     def __init__(self, cases, seeds):
-        self.cases, self.seeds = cases, seeds
+        self.cases, self.seeds, self.lock = cases, seeds, threading.Lock()
         self.known = json.loads(seeds.read_text()) if seeds.exists() else {}
 
     def made(self, name):
@@ -153,19 +158,43 @@ class Tried:
         return len(self.known.get(name, [])) + 1
 
     def add(self, name, seed, case):
-        if case:
-            with self.cases.open("a") as file:
-                file.write(json.dumps(case, sort_keys=True) + "\n")
-        self.known.setdefault(name, []).append(case is not None)
-        temporary = self.seeds.with_suffix(".tmp")
-        temporary.write_text(json.dumps(self.known))
-        os.replace(temporary, self.seeds)
+        with self.lock:
+            if case:
+                with self.cases.open("a") as file:
+                    file.write(json.dumps(case, sort_keys=True) + "\n")
+            self.known.setdefault(name, []).append(case is not None)
+            replace(self.seeds, json.dumps(self.known, sort_keys=True))
         print(f"{name} seed {seed}: {case['summary'] if case else '-'}", flush=True)
+
+    def sort(self):
+        lines = [json.loads(line) for line in self.cases.read_text().splitlines()]
+        lines.sort(key=lambda case: (case["base"], case["seed"]))
+        replace(self.cases, "".join(json.dumps(case, sort_keys=True) + "\n" for case in lines))
+
+
+def replace(path, text):
+    temporary = path.with_suffix(".tmp")
+    temporary.write_text(text)
+    os.replace(temporary, path)
+
+
+def pack(out, archive):
+    """The same bytes for the same cases."""
+    with tarfile.open(archive, "w:xz", preset=9) as tar:
+        for path in files(out):
+            entry = tarfile.TarInfo(str(path.relative_to(out)))
+            content = path.read_bytes()
+            entry.size = len(content)
+            tar.addfile(entry, io.BytesIO(content))
+
+
+def files(out):
+    return [out / "cases.jsonl", out / "tried.json", *sorted((out / "programs").iterdir())]
 
 
 def hash_of(out):
     digest = hashlib.sha256()
-    for path in [out / "cases.jsonl", *sorted((out / "programs").iterdir())]:
+    for path in files(out):
         digest.update(path.name.encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()
 
@@ -174,8 +203,13 @@ def main(arguments):
     match arguments:
         case ["fetch", root]:
             fetch(pathlib.Path(root))
-        case ["cases", root, program, out]:
-            cases(pathlib.Path(root), program, pathlib.Path(out))
+        case ["cases", root, part, program, out]:
+            cases(pathlib.Path(root), part, program, pathlib.Path(out))
+        case ["pack", out, archive]:
+            pack(pathlib.Path(out), archive)
+        case ["unpack", archive, out]:
+            with tarfile.open(archive) as tar:
+                tar.extractall(out, filter="data")
         case ["hash", out]:
             print(hash_of(pathlib.Path(out)))
         case _:

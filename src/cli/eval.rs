@@ -1,7 +1,7 @@
 //! `ssr-mcp eval`.
 
 use super::{Context, Ended, Exit};
-use crate::session::{EvalAnswer, EvalRequest, Interval};
+use crate::session::{EvalAnswer, EvalLead, EvalRequest, Interval, RateAt};
 use std::path::PathBuf;
 
 /// Measure how many bugs of a fixed set a policy repairs, and in how many test runs
@@ -20,13 +20,19 @@ packages.\n\n\
 A repair passes all the tests that the original passes. What cannot be run counts as not repaired, and is told \
 apart. The same command goes on where it was interrupted.\n\n\
 Examples:\n  ssr-mcp eval --policy start --cases cases.jsonl --repos packages --budget 100\n  \
-ssr-mcp eval --policy trained.policy --cases cases.jsonl --repos packages --sampled 8 --seed 1 --json"
+ssr-mcp eval --policy trained.policy --cases cases.jsonl --repos packages --sampled 8 --seed 1 --json\n  \
+ssr-mcp eval --policy 1.policy --policy 2.policy --against uniform --against ochiai --cases cases.jsonl"
 )]
 pub struct Evaluation {
     /// A checkpoint of `train`, or start (today's order), uniform (chance), fixed (by template), ochiai (by
     /// suspicion, equals by template) or oracle (the bug's inverse first, where it is a candidate)
+    ///
+    /// Given again for each seed of one way of training: their mean is told, too
+    #[arg(long = "policy", value_name = "FILE|NAME", required = true)]
+    policies: Vec<String>,
+    /// Another one to compare with, case by case; given again for each
     #[arg(long, value_name = "FILE|NAME")]
-    policy: String,
+    against: Vec<String>,
     /// The cases
     #[arg(long, value_name = "DIR|JSONL")]
     cases: PathBuf,
@@ -49,7 +55,8 @@ pub struct Evaluation {
 
 pub(super) fn run(command: &Evaluation, context: &mut Context<'_>) -> Ended {
     let request = EvalRequest {
-        policy: command.policy.clone(),
+        policies: command.policies.clone(),
+        against: command.against.clone(),
         cases: command.cases.clone(),
         repositories: command.repos.clone(),
         budget: command.budget,
@@ -57,15 +64,54 @@ pub(super) fn run(command: &Evaluation, context: &mut Context<'_>) -> Ended {
         seed: Some(command.seed),
         anew: command.new,
     };
-    let answer = context.session.eval(&request, &context.job)?;
+    let evaluated = context.session.eval(&request, &context.job)?;
     context.progress.clear();
-    context.out.answer(&answer, show)?;
+    for answer in evaluated.policies.iter().chain(&evaluated.against) {
+        context.out.answer(answer, show)?;
+    }
+    if evaluated.policies.len() > 1 || !evaluated.leads.is_empty() {
+        let compared = Compared { mean: &evaluated.mean, leads: &evaluated.leads };
+        context.out.answer(&compared, show_compared)?;
+    }
     Ok(Exit::Done)
 }
 
+/// The last line where there is more than one policy.
+#[derive(serde::Serialize)]
+struct Compared<'a> {
+    mean: &'a [RateAt],
+    leads: &'a [EvalLead],
+}
+
+fn show_compared(compared: &Compared<'_>) -> String {
+    let mut lines = Vec::new();
+    if !compared.mean.is_empty() {
+        lines.push("mean of the policies".to_owned());
+        lines.extend(compared.mean.iter().map(|at| {
+            let (rate, between) = (percent(at.rate.rate), interval(at.rate.low, at.rate.high));
+            format!("  repaired within {:>4} runs  {rate:>7}  {between}", at.runs)
+        }));
+    }
+    for lead in compared.leads {
+        let against: String = lead.against.chars().take(12).collect();
+        lines.push(format!("lead over {against}, in points"));
+        lines.extend(lead.curve.iter().map(|at| {
+            let [rate, low, high] = [at.rate.rate, at.rate.low, at.rate.high].map(|it| it * 100.0);
+            format!("  within {:>4} runs  {rate:>+6.1}  [{low:+.1}, {high:+.1}]", at.runs)
+        }));
+    }
+    lines.join("\n")
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.1} %", share * 100.0)
+}
+
+fn interval(low: f64, high: f64) -> String {
+    format!("[{}, {}]", percent(low), percent(high))
+}
+
 fn show(answer: &EvalAnswer) -> String {
-    let percent = |share: f64| format!("{:.1} %", share * 100.0);
-    let interval = |low: f64, high: f64| format!("[{}, {}]", percent(low), percent(high));
     let policy: String = answer.policy.chars().take(12).collect();
     let mut lines = vec![format!(
         "{} cases, policy {policy}, {} runs an attempt (seed {})",

@@ -18,6 +18,7 @@ fn attempt(solved: bool) -> Attempt {
         bill: None,
         drawn: None,
         policy: None,
+        kinds: std::collections::BTreeMap::new(),
     }
 }
 

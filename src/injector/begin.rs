@@ -3,8 +3,10 @@
 use super::bench::Bench;
 use super::code::{Code, Ground, is_called};
 use super::history::Undoing;
+use super::learned::{self, Choice, Fate, Tried};
 use super::search::Search;
 use super::{Counts, Injected, NotInjected, Request, Strategy, Target};
+use crate::dice::Dice;
 use crate::harness::{Error, Harness};
 use crate::policy::Player;
 use crate::syntax::Languages;
@@ -21,14 +23,25 @@ pub(super) fn search(
     known: &dyn Fn(&str) -> bool,
     player: Option<Player<'_>>,
 ) -> Result<Result<Injected, NotInjected>, Error> {
-    let strategy = request.sampled();
-    let found = search_by(strategy, harness, languages, request, known, player)?;
-    match (request.strategy, strategy, found) {
-        (Strategy::Mixed, Strategy::History, Err(_)) => {
-            search_by(Strategy::Removal, harness, languages, request, known, player)
-        }
-        (_, _, found) => Ok(found),
+    let drawn = player.filter(|_| request.strategy == Strategy::Mixed).and_then(|player| {
+        let mut dice = Dice::new(request.seed).fork("strategy by policy");
+        learned::draw_strategy(&mut dice, request.history.is_some(), player)
+    });
+    let strategy = drawn.as_ref().map_or_else(|| request.sampled(), |(strategy, _)| *strategy);
+    let mut found = search_by(strategy, harness, languages, request, known, player)?;
+    let fate = if found.is_ok() { Fate::Bug } else { Fate::Nothing };
+    if request.strategy == Strategy::Mixed && strategy == Strategy::History && found.is_err() {
+        found = search_by(Strategy::Removal, harness, languages, request, known, player)?;
     }
+    if let Some((_, drawn)) = drawn {
+        let choices = vec![(Choice::Strategy, drawn)];
+        let tried = match &mut found {
+            Ok(injected) => &mut injected.tried,
+            Err(none) => &mut none.tried,
+        };
+        tried.push(Tried { choices, kinds: Vec::new(), fate });
+    }
+    Ok(found)
 }
 
 fn search_by(

@@ -55,15 +55,13 @@ pub(super) fn draw_file(
     let weights: Vec<f64> = files
         .iter()
         .enumerate()
-        .map(|(index, file)| {
-            if done.contains(&index) {
-                0.0
-            } else {
-                root(file.size) / root(file.tests.len().max(1).pow(2))
-            }
-        })
+        .map(|(index, file)| if done.contains(&index) { 0.0 } else { file_weight(file) })
         .collect();
     weighted(dice, &weights)
+}
+
+pub(super) fn file_weight(file: &Reached) -> f64 {
+    root(file.size) / root(file.tests.len().max(1).pow(2))
 }
 
 /// A draft of this file, or `None` where everything that can be done was done.
@@ -114,7 +112,7 @@ pub(super) fn draw_sites<'a>(
     opened: &'a Opened,
     used: &Used,
 ) -> Vec<&'a Site> {
-    let wanted = wanted(dice, strategy);
+    let wanted = weighted(dice, odds(strategy)).map_or(1, |more| more + 1);
     let mut taken: Vec<&Site> = Vec::new();
     for _ in 0..DRAWS {
         if taken.len() == wanted {
@@ -137,13 +135,12 @@ pub(super) fn draw_sites<'a>(
     taken
 }
 
-/// How many sites a draft has, if it can have so many.
-pub(super) fn wanted(dice: &mut Dice, strategy: Strategy) -> usize {
-    let odds: &[f64] = match strategy {
+/// The chances of one site in a draft, of two, …, if it can have so many.
+pub(super) fn odds(strategy: Strategy) -> &'static [f64] {
+    match strategy {
         Strategy::Removal => &[0.8, 0.2],
         _ => &[0.5, 0.35, 0.15],
-    };
-    weighted(dice, odds).map_or(1, |more| more + 1)
+    }
 }
 
 /// Two removals of one function could empty a block between them; two edits of one kind in one

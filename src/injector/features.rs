@@ -1,10 +1,11 @@
 //! The sites of one file as options of the policy: what each does, and what is known of the place.
 
+use super::Strategy;
 use super::choice::root;
-use super::code::Opened;
+use super::code::{Opened, Reached};
 use super::draft::interest;
 use super::site::Site;
-use crate::policy::{Options, OptionsBuilder, Past, Role, Scene, Scope, Weights};
+use crate::policy::{Options, OptionsBuilder, Past, Role, Scene, Scope, Weights, doublings};
 use std::collections::BTreeMap;
 
 /// The logarithm of the chance that today's draw takes the site.
@@ -16,6 +17,58 @@ pub fn start_weights() -> Weights {
     let mut weights = Weights::new();
     weights.set(Scope::Own(Role::Injector), PRIOR, 1.0);
     weights
+}
+
+/// One option for each strategy, all as likely.
+pub(super) fn strategies(strategies: [Strategy; 2]) -> Options {
+    let mut out = OptionsBuilder::new();
+    for strategy in strategies {
+        out.option();
+        out.flag(&["strategy=", strategy.name()]);
+    }
+    out.finish()
+}
+
+/// One option for each file, with the weight that the fixed draw gives it.
+pub(super) fn files<'a>(files: impl Iterator<Item = (&'a Reached, f64)>) -> Options {
+    let mut out = OptionsBuilder::new();
+    for (file, weight) in files {
+        out.option();
+        out.feature(&[PRIOR], weight.ln());
+        out.flag(&["file.size=", doublings(file.size / 64)]);
+        out.flag(&["file.test_files=", few(file.tests.len())]);
+        let depth = file.path.as_str().matches('/').count();
+        out.flag(&["file.depth=", doublings(depth)]);
+    }
+    out.finish()
+}
+
+/// One option for each number of edits, from 1.
+pub(super) fn numbers(strategy: &str, odds: &[f64]) -> Options {
+    let mut out = OptionsBuilder::new();
+    for (number, chance) in (1_u8..).zip(odds) {
+        out.option();
+        out.feature(&[PRIOR], chance.ln());
+        let number = number.to_string();
+        out.flag(&["number=", &number]);
+        out.flag(&["number*strategy=", &number, "*", strategy]);
+    }
+    out.finish()
+}
+
+fn few(count: usize) -> &'static str {
+    match count {
+        0 => "none",
+        1 => "one",
+        2..4 => "few",
+        4..16 => "some",
+        _ => "many",
+    }
+}
+
+/// What a site's edit is, by a stable name.
+pub(super) fn kind(strategy: &str, site: &Site) -> String {
+    format!("{strategy}/{}", site.family)
 }
 
 /// One option for each site that is free, in their order. `strategy`: what kinds are named by
@@ -33,18 +86,12 @@ pub(super) fn options(
             continue;
         }
         out.option();
-        let kind = format!("{strategy}/{}", site.family);
+        let kind = kind(strategy, site);
         out.feature(&[PRIOR], prior.ln());
         scene.describe(&kind, &site.edits, &mut out);
-        past.describe(&kind, &mut out);
+        past.describe(Role::Injector, &kind, &mut out);
         let told_by = opened.told_by(site).map_or(reached_by, std::collections::BTreeSet::len);
-        let told = match told_by {
-            0 => "none",
-            1 => "one",
-            2..4 => "few",
-            4..16 => "some",
-            _ => "many",
-        };
+        let told = few(told_by);
         out.flag(&["test_files=", told]);
         out.flag(&["kind*test_files=", &kind, "*", told]);
         let function = site.function.and_then(|at| opened.parsed.functions().get(at));

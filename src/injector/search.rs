@@ -7,13 +7,13 @@ use super::draft::{Draft, Used, draw, draw_file};
 use super::hide::{Exposed, hide, hide_by_older, hides};
 use super::history::{Drawn, Undoing, Within};
 use super::inverse::{Noticed, combine};
-use super::learned::{self, Fate, Tried};
+use super::learned::{self, Choice, Fate, Tried};
 use super::{Counts, Injected, NotInjected, Request, Strategy};
 use crate::artifact::Artifact;
 use crate::dice::Dice;
 use crate::diff::Patch;
 use crate::harness::Error;
-use crate::policy::Player;
+use crate::policy::{self, Player};
 use crate::tree::{Changes, RelPath};
 use crate::verdict::{Outcome, TestId};
 use std::collections::BTreeSet;
@@ -162,7 +162,7 @@ impl<'a> Search<'a> {
 
     /// A draft of a few sites.
     fn draw(&mut self) -> Drawn {
-        let Some(file) = draw_file(&mut self.dice, self.code.files(), &self.exhausted) else {
+        let Some((file, by)) = self.draw_file() else {
             if self.passes == PASSES {
                 return Drawn::End;
             }
@@ -179,8 +179,9 @@ impl<'a> Search<'a> {
                 let place = (opened, tests.as_slice());
                 let drawn =
                     learned::draw(&mut self.dice, self.strategy, place, &mut self.used, player);
-                drawn.map(|(draft, drawn)| {
-                    self.tried.push(Tried { drawn, fate: Fate::Open });
+                drawn.map(|(draft, mut tried)| {
+                    tried.choices.extend(by.map(|drawn| (Choice::File, drawn)));
+                    self.tried.push(tried);
                     Draft { drawn: Some(self.tried.len() - 1), ..draft }
                 })
             }
@@ -189,6 +190,18 @@ impl<'a> Search<'a> {
             self.exhausted.insert(file);
         }
         drawn.map_or(Drawn::Nothing, Drawn::Draft)
+    }
+
+    /// With what a policy drew, where one plays.
+    fn draw_file(&mut self) -> Option<(usize, Option<policy::Drawn>)> {
+        let files = self.code.files();
+        match self.player {
+            None => Some((draw_file(&mut self.dice, files, &self.exhausted)?, None)),
+            Some(player) => {
+                let drawn = learned::draw_file(&mut self.dice, files, &self.exhausted, player)?;
+                Some((drawn.0, Some(drawn.1)))
+            }
+        }
     }
 
     /// Whether a draft has no more syntax errors than its file has.

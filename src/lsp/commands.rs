@@ -85,6 +85,8 @@ pub(super) struct Argument {
     /// MODEL, MODEL@PROVIDER, `configured` or `embedded`; by the user's settings where it is not said.
     model: Option<String>,
     budget_tokens: Option<u64>,
+    /// A checkpoint's file, or `start`.
+    policy: Option<String>,
     pub(super) seed: Option<u64>,
     part: Option<String>,
     file: Option<RelPath>,
@@ -225,7 +227,7 @@ impl Call {
             strategy,
             target: target.clone(),
             seed: self.argument.seed,
-            policy: None,
+            policy: self.argument.policy.clone(),
             out: None,
             minima: Minima::default(),
             roles: Roles::default(),
@@ -233,7 +235,7 @@ impl Call {
         let model = self.model(Player::Injector);
         let given = json!({
             "repo": self.folder, "strategy": crate::session::name(strategy), "target": target,
-            "seed": self.argument.seed, "model": self.argument.model,
+            "seed": self.argument.seed, "model": self.argument.model, "policy": self.argument.policy,
             "budget_tokens": self.argument.budget_tokens, "unsaved": unsaved_digest(&request.repository),
         });
         let place = target.unwrap_or_else(|| "this workspace".to_owned());
@@ -266,13 +268,13 @@ impl Call {
             attempts: self.argument.attempts.unwrap_or(DEFAULT_ATTEMPTS),
             runs: None,
             seed: self.argument.seed,
-            policy: None,
+            policy: self.argument.policy.clone(),
             roles: Roles::default(),
         };
         let model = self.model(Player::Solver);
         let given = json!({
             "repo": self.folder, "artifact_id": artifact, "attempts": request.attempts,
-            "seed": self.argument.seed, "model": self.argument.model,
+            "seed": self.argument.seed, "model": self.argument.model, "policy": self.argument.policy,
             "budget_tokens": self.argument.budget_tokens, "unsaved": unsaved_digest(&request.repository),
         });
         let title = format!("Self-play: solving bug {}", short(&artifact));

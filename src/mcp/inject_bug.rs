@@ -28,6 +28,11 @@ struct Arguments {
     #[serde(default)]
     #[schemars(with = "u64")]
     seed: Option<u64>,
+    /// What the embedded injector goes by: a checkpoint's file, or `start` for the fixed rules. Default: what
+    /// `train_step` made of this repository, if anything.
+    #[serde(default)]
+    #[schemars(with = "String")]
+    policy: Option<String>,
     #[serde(flatten)]
     model: ModelArguments,
 }
@@ -54,7 +59,7 @@ fn run(session: &Session, arguments: Arguments, job: &Job) -> Result<InjectAnswe
         strategy,
         target: arguments.target,
         seed: arguments.seed,
-        policy: None,
+        policy: arguments.policy,
         out: None,
         minima: Minima::default(),
         roles,

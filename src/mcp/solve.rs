@@ -23,6 +23,11 @@ struct Arguments {
     #[serde(default)]
     #[schemars(with = "u64")]
     seed: Option<u64>,
+    /// What the embedded solver goes by: a checkpoint's file, or `start` for the fixed rules. Default: what
+    /// `train_step` made of this repository, if anything.
+    #[serde(default)]
+    #[schemars(with = "String")]
+    policy: Option<String>,
 }
 
 pub(super) fn entry() -> Entry {
@@ -48,7 +53,7 @@ fn run(session: &Session, arguments: Arguments, job: &Job) -> Result<SolveAnswer
         attempts: arguments.attempts.unwrap_or(DEFAULT_ATTEMPTS),
         runs: None,
         seed: arguments.seed,
-        policy: None,
+        policy: arguments.policy,
         roles,
     };
     session.solve(&request, job)

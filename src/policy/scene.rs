@@ -336,7 +336,7 @@ fn words(text: &[u8]) -> usize {
 }
 
 /// The number of times that 1 must be doubled to be more: 0, 1, 2 to 3, 4 to 7, …
-fn doublings(count: usize) -> &'static str {
+pub(crate) fn doublings(count: usize) -> &'static str {
     let bits = usize::BITS - count.leading_zeros();
     DIGITS[usize::try_from(bits).unwrap_or(9).min(9)]
 }

@@ -1,20 +1,23 @@
 //! `eval`: how many of a fixed set of bugs a policy repairs, and in how many test runs.
 //!
-//! Every attempt's outcome is in the store before the next one begins, under what was asked for: an
+//! The outcomes of a case are in the store before the next case begins, under what was asked for: an
 //! interrupted evaluation goes on, and nothing is attempted twice. What cannot be attempted has an outcome
-//! of its own, and counts as not repaired.
+//! of its own, and counts as not repaired. Policies that are asked for together share what is dear: a case
+//! is surveyed once, and a candidate is run once.
 
+mod answer;
 mod case;
 mod player;
 mod ready;
 mod tally;
 
+pub use answer::{EvalAnswer, EvalLead, Evaluated, RateAt, RateOf};
 pub use tally::{Interval, Rate};
 
 use super::open::{Opened, create_private};
 use super::{Error, Job, Session};
 use crate::grading;
-use crate::solver::Attempt;
+use crate::solver::{Attempt, Prepared};
 use crate::store::{Eval, EvalOutcome, Store};
 use crate::tree::hex;
 use case::{Case, Cases};
@@ -24,11 +27,10 @@ use serde_json::json;
 use sha2::{Digest as _, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
-use tally::{Share, rate};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// Where the curve is read, as far as the budget goes.
-const CURVE: [usize; 4] = [10, 20, 50, 100];
 /// Below the state root: evaluations, and the trees of their cases.
 const FOLDER: &str = "evals";
 
@@ -39,8 +41,11 @@ const NOT_REPAIRED: &str = "not_repaired";
 
 #[derive(Clone, Debug)]
 pub struct EvalRequest {
-    /// A checkpoint's file, or the name of an order that needs none.
-    pub policy: String,
+    /// Checkpoints' files, or names of orders that need none. Of several the mean is told: one way of training,
+    /// from several seeds.
+    pub policies: Vec<String>,
+    /// What they are compared with.
+    pub against: Vec<String>,
     pub cases: PathBuf,
     /// Where the trees are that cases name.
     pub repositories: Option<PathBuf>,
@@ -54,71 +59,25 @@ pub struct EvalRequest {
     pub anew: bool,
 }
 
-#[derive(Clone, Debug, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
-pub struct EvalAnswer {
-    /// Of the cases, the policy and all that was asked for: what the store knows it by.
-    pub eval: String,
-    /// What played: start, uniform, fixed, ochiai, oracle, or a checkpoint's hash.
-    pub policy: String,
-    /// SHA-256 of the cases.
-    pub case_set: String,
-    pub cases: usize,
-    /// Attempts, of all cases.
-    pub attempts: usize,
-    /// Attempts that repaired their case.
-    pub repaired: usize,
-    /// Mean over cases of the share of attempts that repaired; null where there is no case.
-    pub rate: Option<f64>,
-    /// The rate's 95 % interval.
-    pub low: Option<f64>,
-    pub high: Option<f64>,
-    /// How the intervals were made; null where there is no case.
-    pub interval: Option<Interval>,
-    /// Candidate repairs that were run, of all attempts, for each repair; null without one.
-    pub runs_per_repair: Option<f64>,
-    pub runs: usize,
-    pub budget: usize,
-    pub seed: u64,
-    /// Wall seconds of all attempts.
-    pub seconds: f64,
-    /// The rate within fewer runs, read from the same attempts.
-    pub curve: Vec<RateAt>,
-    pub packages: Vec<RateOf>,
-    /// How many attempts ended how.
-    pub outcomes: BTreeMap<String, usize>,
-    /// Cases that could not be attempted: they count as not repaired.
-    pub not_attempted: usize,
-    /// Attempts that were known from before.
-    pub known: usize,
+/// A policy, and which cases it still has before it.
+struct Contest {
+    eval: String,
+    policy: Policy,
+    done: BTreeSet<String>,
+    /// Outcomes from before.
+    known: usize,
+    repaired: usize,
+    played: usize,
 }
 
-#[derive(Clone, Debug, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
-pub struct RateAt {
-    pub runs: usize,
-    #[serde(flatten)]
-    pub rate: Rate,
-}
-
-#[derive(Clone, Debug, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
-pub struct RateOf {
-    pub package: String,
-    pub cases: usize,
-    #[serde(flatten)]
-    pub rate: Rate,
-}
-
-impl Session {
-    pub fn eval(&self, request: &EvalRequest, job: &Job) -> Result<EvalAnswer, Error> {
-        if request.budget == 0 || request.sampled == Some(0) {
-            return Err(Error::usage(
-                "there is nothing to do: give at least one run (--budget) and one attempt (--sampled)",
-            ));
-        }
-        let seed = request.seed.unwrap_or(self.config().seed);
-        let policy = Policy::named(&request.policy, &self.config().cwd)?;
-        let cases = Cases::read(&self.config().cwd.join(&request.cases))?;
-        let (eval, settings) = identity(request, &policy, &cases, seed);
-        let store = self.evals()?;
+impl Contest {
+    fn begin(
+        store: &Store,
+        request: &EvalRequest,
+        policy: Policy,
+        (cases, seed): (&Cases, u64),
+    ) -> Result<Self, Error> {
+        let (eval, settings) = identity(request, &policy, cases, seed);
         if request.anew {
             store.forget_eval(&eval).map_err(Error::harness)?;
         }
@@ -131,47 +90,104 @@ impl Session {
         };
         store.begin_eval(&row).map_err(Error::harness)?;
         let known = store.eval_outcomes(&eval).map_err(Error::harness)?;
-        let mut done: BTreeSet<String> = BTreeSet::new();
-        for (case, known) in by_case(&known) {
-            if known.len() >= request.sampled.unwrap_or(1)
-                || known.iter().any(|one| !is_attempt(one))
-            {
-                done.insert(case.to_owned());
-            }
+        let wanted = request.sampled.unwrap_or(1);
+        let is_done =
+            |of: &[&EvalOutcome]| of.len() >= wanted || of.iter().any(|it| !is_attempt(it));
+        let done = by_case(&known).into_iter().filter(|(_, of)| is_done(of));
+        let done = done.map(|(case, _)| case.to_owned()).collect();
+        Ok(Self { eval, policy, done, known: known.len(), repaired: 0, played: 0 })
+    }
+}
+
+impl Session {
+    pub fn eval(&self, request: &EvalRequest, job: &Job) -> Result<Evaluated, Error> {
+        if request.policies.is_empty() || request.budget == 0 || request.sampled == Some(0) {
+            return Err(Error::usage(
+                "there is nothing to do: give a policy, at least one run (--budget) and one attempt (--sampled)",
+            ));
         }
-        let mut order: Vec<&Case> =
-            cases.cases.iter().filter(|case| !done.contains(&case.id)).collect();
+        let seed = request.seed.unwrap_or(self.config().seed);
+        let mut policies = Vec::new();
+        for name in request.policies.iter().chain(&request.against) {
+            policies.push(Policy::named(name, &self.config().cwd)?);
+        }
+        let cases = Cases::read(&self.config().cwd.join(&request.cases))?;
+        let store = self.evals()?;
+        let mut contests: Vec<Contest> = Vec::new();
+        for policy in policies {
+            let contest = Contest::begin(&store, request, policy, (&cases, seed))?;
+            if contests.iter().any(|other| other.eval == contest.eval) {
+                let id = contest.policy.id();
+                return Err(Error::usage(format!(
+                    "the policy {id} is named twice; name each once"
+                )));
+            }
+            contests.push(contest);
+        }
+        self.play_cases(request, &cases, &mut contests, (&store, seed), job)?;
+        let (mut answers, mut tables) = (Vec::new(), Vec::new());
+        for contest in &contests {
+            let outcomes = store.eval_outcomes(&contest.eval).map_err(Error::harness)?;
+            let mut answer = answer::answer(request.budget, contest.policy.id(), &cases, &outcomes);
+            (answer.eval, answer.seed) = (contest.eval.clone(), seed);
+            answer.known = contest.known;
+            let text = serde_json::to_string(&answer).map_err(Error::harness)?;
+            store.end_eval(&contest.eval, &text).map_err(Error::harness)?;
+            answers.push(answer);
+            tables.push(outcomes);
+        }
+        let against = answers.split_off(request.policies.len());
+        let (own, others) = tables.split_at(request.policies.len());
+        let mean = answer::mean(request.budget, &cases, own);
+        let leads = against.iter().zip(others);
+        let leads = leads
+            .map(|(other, outcomes)| {
+                answer::lead(request.budget, &cases, own, (&other.policy, outcomes))
+            })
+            .collect();
+        Ok(Evaluated { policies: answers, against, mean, leads })
+    }
+
+    /// Until every contest has every case behind it.
+    fn play_cases(
+        &self,
+        request: &EvalRequest,
+        cases: &Cases,
+        contests: &mut [Contest],
+        (store, seed): (&Store, u64),
+        job: &Job,
+    ) -> Result<(), Error> {
+        let waits = |case: &Case, contest: &Contest| !contest.done.contains(&case.id);
+        let mut order: Vec<&Case> = cases
+            .cases
+            .iter()
+            .filter(|case| contests.iter().any(|contest| waits(case, contest)))
+            .collect();
         // One tree after another: opening one takes its baseline.
         order.sort_by(|a, b| a.package.cmp(&b.package));
-        let (mut open, started, mut repaired) = (None, Instant::now(), 0);
+        let (mut open, started) = (None, Instant::now());
         for (number, case) in order.iter().enumerate() {
             if job.cancel.is_cancelled() {
                 return Err(Error::Cancelled);
             }
-            let at = done.len() + number + 1;
-            let left = match number {
-                0 => String::new(),
-                number => {
-                    let each = started.elapsed().as_secs_f64()
-                        / f64::from(u32::try_from(number).unwrap_or(1));
-                    let left = each * f64::from(u32::try_from(order.len() - number).unwrap_or(0));
-                    format!("; {repaired} of {number} repaired, about {:.0} min left", left / 60.0)
+            let at = cases.cases.len() - order.len() + number + 1;
+            let so_far = so_far(contests, number, order.len(), started.elapsed());
+            job.step(&format!("case {at} of {}: {}{so_far}", cases.cases.len(), case.id));
+            let mut waiting: Vec<&mut Contest> =
+                contests.iter_mut().filter(|contest| waits(case, contest)).collect();
+            let policies: Vec<&Policy> = waiting.iter().map(|contest| &contest.policy).collect();
+            let playing = Playing { session: self, request, seed, job };
+            let rows = playing.case(case, &mut open, &policies)?;
+            for (contest, rows) in waiting.iter_mut().zip(rows) {
+                for one in rows {
+                    let row = EvalOutcome { eval: contest.eval.clone(), ..one };
+                    contest.repaired += usize::from(answer::is_repair(&row, request.budget));
+                    contest.played += 1;
+                    store.keep_eval_outcome(&row).map_err(Error::harness)?;
                 }
-            };
-            job.step(&format!("case {at} of {}: {}{left}", cases.cases.len(), case.id));
-            let whole = Playing { session: self, request, policy: &policy, seed, job };
-            for one in whole.case(case, &mut open)? {
-                let row = EvalOutcome { eval: eval.clone(), ..one };
-                repaired += usize::from(is_repair(&row, request.budget));
-                store.keep_eval_outcome(&row).map_err(Error::harness)?;
             }
         }
-        let outcomes = store.eval_outcomes(&eval).map_err(Error::harness)?;
-        let mut answer = answer(request, &policy, &cases, &outcomes);
-        (answer.eval, answer.seed, answer.known) = (eval.clone(), seed, known.len());
-        let text = serde_json::to_string(&answer).map_err(Error::harness)?;
-        store.end_eval(&eval, &text).map_err(Error::harness)?;
-        Ok(answer)
+        Ok(())
     }
 
     /// Evaluations are of many repositories, and kept beside them.
@@ -213,63 +229,109 @@ fn is_attempt(outcome: &EvalOutcome) -> bool {
     [REPAIRED, BREAKS_OTHERS, NOT_REPAIRED].contains(&outcome.outcome.as_str())
 }
 
-/// One evaluation at work.
+/// What was repaired in this command, and how long the rest will take.
+fn so_far(contests: &[Contest], done: usize, of: usize, elapsed: Duration) -> String {
+    if done == 0 {
+        return String::new();
+    }
+    let each = |contest: &Contest| format!("{} of {}", contest.repaired, contest.played);
+    let repaired: Vec<String> = contests.iter().map(each).collect();
+    let (done, left) = (f64::from(count(done)), f64::from(count(of - done)));
+    let minutes = elapsed.as_secs_f64() / done * left / 60.0;
+    format!("; repaired {}; about {minutes:.0} min left", repaired.join(", "))
+}
+
+fn count(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}
+
+/// Cases at work.
 struct Playing<'a> {
     session: &'a Session,
     request: &'a EvalRequest,
-    policy: &'a Policy,
     seed: u64,
     job: &'a Job,
 }
 
 impl Playing<'_> {
-    /// `open`: the tree of the case before, which is often this one's.
+    /// The outcomes of each policy. `open`: the tree of the case before, which is often this one's.
     fn case(
         &self,
         case: &Case,
         open: &mut Option<(PathBuf, Opened)>,
-    ) -> Result<Vec<EvalOutcome>, Error> {
-        let one = |number: usize, outcome: &str, detail: String| EvalOutcome {
-            eval: String::new(),
-            case: case.id.clone(),
-            number: u32::try_from(number).unwrap_or(u32::MAX),
-            package: case.package.clone(),
-            outcome: outcome.to_owned(),
-            runs: 0,
-            seconds: 0.0,
-            detail,
-        };
+        policies: &[&Policy],
+    ) -> Result<Vec<Vec<EvalOutcome>>, Error> {
         let place = self.request.repositories.as_ref();
         let place = place.map(|place| self.session.config().cwd.join(place));
         let ready = match self.session.ready(case, place.as_deref(), open, self.job) {
             Ok(ready) => ready,
             Err(NotReady::Error(error)) => return Err(error),
-            Err(NotReady::Outcome(outcome, why)) => return Ok(vec![one(0, outcome, why)]),
+            Err(NotReady::Outcome(outcome, why)) => {
+                return Ok(vec![vec![row(case, 0, outcome, why)]; policies.len()]);
+            }
         };
         let Some((_, opened)) = open.as_ref() else { return Ok(Vec::new()) };
-        let mut outcomes = Vec::new();
-        let (budget, sampled) = (self.request.budget, self.request.sampled);
+        // The same in every evaluation, so that the same candidates are compared.
         let seed = crate::dice::Dice::new(self.seed).fork(&case.id).roll();
-        let started = Instant::now();
-        let attempts = self.policy.attempts(
-            opened,
-            &ready.artifact,
-            player::Wanted { budget, sampled, seed, parallel: self.session.config().cores },
-        );
-        let attempts = attempts.map_err(|error| self.job.failed(error))?;
+        let prepared = Prepared::of(&opened.harness, &opened.languages, &ready.artifact)
+            .and_then(|prepared| prepared.remembering(seed))
+            .map_err(|error| self.job.failed(error))?;
+        let workers = self.session.config().cores.clamp(1, policies.len().max(1));
+        let (next, done) = (AtomicUsize::new(0), Mutex::new(BTreeMap::new()));
+        std::thread::scope(|scope| {
+            for _ in 0..workers {
+                scope.spawn(|| {
+                    loop {
+                        let number = next.fetch_add(1, Ordering::Relaxed);
+                        let Some(policy) = policies.get(number) else { break };
+                        let rows = self.attempts(case, (opened, &ready), &prepared, policy, seed);
+                        done.lock().unwrap_or_else(PoisonError::into_inner).insert(number, rows);
+                    }
+                });
+            }
+        });
         if self.job.cancel.is_cancelled() {
             return Err(Error::Cancelled);
         }
-        let (seconds, count) = (started.elapsed().as_secs_f64(), attempts.len().max(1));
+        done.into_inner().unwrap_or_else(PoisonError::into_inner).into_values().collect()
+    }
+
+    fn attempts(
+        &self,
+        case: &Case,
+        (opened, ready): (&Opened, &Ready),
+        prepared: &Prepared<'_>,
+        policy: &Policy,
+        seed: u64,
+    ) -> Result<Vec<EvalOutcome>, Error> {
+        let started = Instant::now();
+        let (budget, sampled) = (self.request.budget, self.request.sampled);
+        let parallel = self.session.config().cores;
+        let wanted = player::Wanted { budget, sampled, seed, parallel };
+        let failed = |error| self.job.failed(error);
+        let attempts = policy.attempts(prepared, wanted).map_err(failed)?;
+        let (seconds, all) = (started.elapsed().as_secs_f64(), attempts.len().max(1));
+        let mut rows = Vec::new();
         for (number, attempt) in attempts.iter().enumerate() {
-            let (outcome, detail) =
-                judged(opened, &ready, attempt).map_err(|error| self.job.failed(error))?;
-            let runs = u32::try_from(attempt.runs).unwrap_or(u32::MAX);
-            #[expect(clippy::cast_precision_loss, reason = "few attempts")]
-            let seconds = seconds / count as f64;
-            outcomes.push(EvalOutcome { runs, seconds, ..one(number, outcome, detail) });
+            let (outcome, detail) = judged(opened, ready, attempt).map_err(failed)?;
+            let seconds = seconds / f64::from(count(all));
+            let one = row(case, number, outcome, detail);
+            rows.push(EvalOutcome { runs: count(attempt.runs), seconds, ..one });
         }
-        Ok(outcomes)
+        Ok(rows)
+    }
+}
+
+fn row(case: &Case, number: usize, outcome: &str, detail: String) -> EvalOutcome {
+    EvalOutcome {
+        eval: String::new(),
+        case: case.id.clone(),
+        number: count(number),
+        package: case.package.clone(),
+        outcome: outcome.to_owned(),
+        runs: 0,
+        seconds: 0.0,
+        detail,
     }
 }
 
@@ -319,72 +381,4 @@ fn judged(
             )
         }
     })
-}
-
-#[expect(clippy::cast_precision_loss, reason = "counts of attempts")]
-fn answer(
-    request: &EvalRequest,
-    policy: &Policy,
-    cases: &Cases,
-    outcomes: &[EvalOutcome],
-) -> EvalAnswer {
-    let by_case = by_case(outcomes);
-    let within = |runs: usize| -> Vec<Share> {
-        let share = |case: &Case| {
-            let none = Vec::new();
-            let of = by_case.get(case.id.as_str()).unwrap_or(&none);
-            let repaired = of.iter().filter(|one| is_repair(one, runs)).count();
-            let repaired = repaired as f64 / of.len().max(1) as f64;
-            Share { package: case.package.clone(), repaired }
-        };
-        cases.cases.iter().map(share).collect()
-    };
-    let shares = within(request.budget);
-    let whole = rate(&shares);
-    let mut curve: Vec<usize> = CURVE.into_iter().filter(|runs| *runs < request.budget).collect();
-    curve.push(request.budget);
-    let curve = curve
-        .into_iter()
-        .filter_map(|runs| Some(RateAt { runs, rate: rate(&within(runs))?.0 }))
-        .collect();
-    let mut of_packages: BTreeMap<&str, Vec<Share>> = BTreeMap::new();
-    for share in &shares {
-        of_packages.entry(&share.package).or_default().push(share.clone());
-    }
-    let package = |(package, shares): (&str, Vec<Share>)| {
-        let (cases, rate) = (shares.len(), rate(&shares)?.0);
-        Some(RateOf { package: package.to_owned(), cases, rate })
-    };
-    let repaired = outcomes.iter().filter(|one| is_repair(one, request.budget)).count();
-    let runs: usize = outcomes.iter().map(|one| one.runs as usize).sum();
-    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
-    for one in outcomes {
-        *counts.entry(one.outcome.clone()).or_default() += 1;
-    }
-    EvalAnswer {
-        eval: String::new(),
-        policy: policy.id().to_owned(),
-        case_set: cases.hash.clone(),
-        cases: cases.cases.len(),
-        attempts: outcomes.iter().filter(|one| is_attempt(one)).count(),
-        repaired,
-        rate: whole.map(|(rate, _)| rate.rate),
-        low: whole.map(|(rate, _)| rate.low),
-        high: whole.map(|(rate, _)| rate.high),
-        interval: whole.map(|(_, interval)| interval),
-        runs_per_repair: (repaired > 0).then(|| runs as f64 / repaired as f64),
-        runs,
-        budget: request.budget,
-        seed: 0,
-        seconds: outcomes.iter().map(|one| one.seconds).sum(),
-        curve,
-        packages: of_packages.into_iter().filter_map(package).collect(),
-        outcomes: counts,
-        not_attempted: by_case.values().filter(|of| of.iter().any(|one| !is_attempt(one))).count(),
-        known: 0,
-    }
-}
-
-fn is_repair(outcome: &EvalOutcome, within: usize) -> bool {
-    outcome.outcome == REPAIRED && outcome.runs as usize <= within
 }

@@ -9,7 +9,7 @@ use super::policy::Policy;
 use super::roles::name_of;
 use super::runs::Hold;
 use super::warnings::{differs, warnings};
-use super::{CsvLog, Error, Event, Job, PlayRequest, Session, record};
+use super::{CsvLog, Error, Event, Job, PlayRequest, Session, past, record};
 use crate::agent::{self, Account, Bounds, Seat, Spent, Stage, Who};
 use crate::artifact::Artifact;
 use crate::dice::Dice;
@@ -96,6 +96,10 @@ impl Game<'_> {
             let (injector, solver) = roles.of(before + 1);
             let (injector, solver) = (name_of(injector), name_of(solver));
             job.step(&format!("the roles change places: {injector} injects, {solver} solves"));
+        }
+        if let Some(policy) = &mut self.policy {
+            // As every process finds it that goes on with the run.
+            policy.past = past::of(&self.opened.record.store)?;
         }
         let finished = self.played(job).inspect_err(|error| self.pause(error))?;
         self.keep(finished).map(Some)
@@ -194,7 +198,13 @@ impl Game<'_> {
         let seed = run.seed.wrapping_add(before).wrapping_add(at as u64);
         let minima = self.request.minima;
         let (strategy, lessons) = lessons(&self.opened, self.request.strategy)?;
-        let history = self.opened.history(strategy, seed, self.target.as_ref(), job)?;
+        let history = self.opened.history(
+            strategy,
+            seed,
+            self.target.as_ref(),
+            self.policy.is_some(),
+            job,
+        )?;
         let rules = Rules {
             injector: injection(strategy, seed, self.target.clone(), minima, history),
             solver: self.attempts(seed),
@@ -403,7 +413,8 @@ impl Game<'_> {
             .as_ref()
             .and_then(|report| record::difference(harness, id.as_deref()?, report));
         let row = row(round, id, &item.origin, &self.cast())?;
-        Ok(Ready { folder, artifact, group, row, fed: item.fed.clone(), difference })
+        let (fed, kinds) = (item.fed.clone(), past::of_injector(&round.tried));
+        Ok(Ready { folder, artifact, group, row, fed, difference, kinds })
     }
 }
 
@@ -429,6 +440,7 @@ struct Ready {
     row: store::Round,
     fed: Vec<String>,
     difference: Option<store::Difference>,
+    kinds: Vec<store::KindCount>,
 }
 
 impl Ready {
@@ -439,6 +451,7 @@ impl Ready {
             group: self.group.as_ref(),
             fed: &self.fed,
             difference: self.difference.as_ref(),
+            kinds: &self.kinds,
         }
     }
 }

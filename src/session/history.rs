@@ -21,16 +21,18 @@ impl Session {
 }
 
 impl Opened {
-    /// The history, where the strategy and the seed come to it. Where `mixed` has none it plays
+    /// The history, where the strategy and the seed come to it, or a policy may. Where `mixed` has none it plays
     /// without, and says why. One target for all calls: it is read once.
     pub(super) fn history(
         &self,
         strategy: Strategy,
         seed: u64,
         target: Option<&Target>,
+        by_policy: bool,
         job: &Job,
     ) -> Result<Option<Arc<History>>, Error> {
-        if !strategy.may_undo(seed) {
+        let by_policy = by_policy && strategy == Strategy::Mixed;
+        if !(strategy.may_undo(seed) || by_policy) {
             return Ok(None);
         }
         if let Some(known) = self.history.get() {

@@ -82,10 +82,10 @@ impl Session {
         self.refuse_without_history(request.strategy, &request.repository)?;
         let opened = self.open_for(target.as_ref(), &request.repository, job)?;
         let (strategy, lessons) = lessons(&opened, request.strategy)?;
-        let history = opened.history(strategy, seed, target.as_ref(), job)?;
+        let policy = self.policy(request.policy.as_deref(), &opened.workspace)?;
+        let history = opened.history(strategy, seed, target.as_ref(), policy.is_some(), job)?;
         let wanted = injection(strategy, seed, target, minima, history);
         job.step("looking for a bug");
-        let policy = self.policy(request.policy.as_deref(), &opened.workspace)?;
         // Its likeliest edit would be the same one every time.
         let player = policy.as_ref().map(|policy| policy.player(Sampling::All));
         let by = (&request.roles, &*lessons, player);

@@ -1,6 +1,7 @@
 //! Which policy the embedded players go by: a file, the one that was trained in the workspace, or none.
 
-use super::{Error, Session};
+use super::record::Record;
+use super::{Error, Session, past};
 use crate::policy::{Checkpoint, Past, Player, Sampling, Weights};
 use crate::workspace::Workspace;
 use std::fs::File;
@@ -17,7 +18,8 @@ const LARGEST: u64 = 256 << 20;
 pub(super) struct Policy {
     pub(super) weights: Weights,
     pub(super) hash: String,
-    past: Past,
+    /// Of the workspace, when it was asked for.
+    pub(super) past: Past,
 }
 
 impl Policy {
@@ -81,8 +83,8 @@ impl Session {
         wanted: Option<&str>,
         workspace: &Workspace,
     ) -> Result<Option<Policy>, Error> {
-        match wanted {
-            Some(START) => Ok(None),
+        let policy = match wanted {
+            Some(START) => return Ok(None),
             Some(file) => {
                 let path = self.config().cwd.join(file);
                 let bytes = read(&path)?.ok_or_else(|| {
@@ -91,20 +93,22 @@ impl Session {
                         path.display()
                     ))
                 })?;
-                parsed(&path, &bytes).map(|(policy, _)| Some(policy))
+                parsed(&path, &bytes)?.0
             }
             None => {
                 let path = own(&workspace.state);
                 let Some(bytes) = read(&path)? else { return Ok(None) };
-                match parsed(&path, &bytes) {
-                    Ok((policy, _)) => Ok(Some(policy)),
-                    Err(error) => Err(Error::usage(format!(
+                let trained = parsed(&path, &bytes).map_err(|error| {
+                    Error::usage(format!(
                         "{error}. It was trained in this workspace: remove the file, or play with --policy \
                          start"
-                    ))),
-                }
+                    ))
+                });
+                trained?.0
             }
-        }
+        };
+        let past = past::of(&Record::open(workspace)?.store)?;
+        Ok(Some(Policy { past, ..policy }))
     }
 }
 

@@ -1,7 +1,7 @@
 //! What survives a round, in the session's terms: bugs, rounds and attempts of one workspace, in the
 //! store, and each artifact as a folder beneath the state directory.
 
-use super::{Error, folder};
+use super::{Error, folder, past};
 use crate::artifact::Artifact;
 use crate::consistency::{Parent, Report};
 use crate::harness::Harness;
@@ -265,6 +265,7 @@ pub(super) fn group(
         bug_order,
         attempts: rows(attempts)?,
         failures: wrong_book::failures(harness, artifact, attempts),
+        kinds: past::of_solver(attempts),
     })
 }
 

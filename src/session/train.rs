@@ -11,7 +11,7 @@ use crate::consistency::Minima;
 use crate::injector::Strategy;
 use crate::reward::{Rule, Signals};
 use crate::solver::Remembered;
-use crate::trainer::{Algorithm, Report, Skip, Update};
+use crate::trainer::{Algorithm, Report, RoleReport, Skip, Update};
 use std::path::PathBuf;
 
 /// Candidate repairs of an attempt that is learned from: few, so that an early repair is worth more.
@@ -289,17 +289,18 @@ fn check(request: &TrainRequest) -> Result<(), Error> {
 }
 
 /// What became of the weights, for people.
-fn reason(report: &Report, role: TrainedRole, has_bugs: bool) -> String {
+fn reason(report: &Report, has_bugs: bool) -> String {
     match report.update {
         Update::Done => {
-            let who = match role {
-                TrainedRole::Both => "injector and solver",
-                TrainedRole::Injector => "the injector",
-                TrainedRole::Solver => "the solver",
+            let learned = |role: &RoleReport| role.choices > 0;
+            let who = match (learned(&report.injector), learned(&report.solver)) {
+                (true, false) => "the injector",
+                (false, true) => "the solver",
+                _ => "injector and solver",
             };
             format!(
-                "the embedded policy of {who} was trained: update {} of it, on {} attempts and {} edits",
-                report.version, report.solver.rollouts, report.injector.rollouts
+                "the embedded policy of {who} was trained: update {} of it, on {} choices of bugs and {} of repairs",
+                report.version, report.injector.choices, report.solver.choices
             )
         }
         Update::Skipped(Skip::NoRollouts) if !has_bugs => {

@@ -133,6 +133,7 @@ impl Bench<'_> {
             bill: Some(account),
             drawn: None,
             policy: None,
+            kinds: BTreeMap::new(),
         })
     }
 

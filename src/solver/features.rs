@@ -65,7 +65,7 @@ impl Proposals {
             out.feature(&[SUSPICION], suspected.ln());
             out.feature(&[SHARE], proposal.shares.iter().map(|(_, share)| share).sum::<f64>().ln());
             let names = view.scene.describe(kind, &proposal.edits, &mut out);
-            past.describe(kind, &mut out);
+            past.describe(Role::Solver, kind, &mut out);
             if proposal.shares.len() > 1 {
                 out.flag(&["several_templates"]);
             }

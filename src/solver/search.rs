@@ -56,6 +56,8 @@ pub(crate) struct Outcome<C, J> {
     pub(crate) runs: usize,
     /// Those among them that are one proposal on the task itself, in their order.
     pub(crate) tried: Vec<usize>,
+    /// The proposals that make up the repair; empty where there is none.
+    pub(crate) repair: Vec<usize>,
 }
 
 /// A set of accepted proposals, and how far its ranking was followed.
@@ -110,8 +112,8 @@ pub(crate) fn search<S: Space + ?Sized, J, E>(
             }
             match confirm(&candidate)? {
                 Confirmed::Solved(judged) => {
-                    let (candidate, judged) = (Some(candidate), Some(judged));
-                    return Ok(search.ended(candidate, judged));
+                    let ended = search.ended(Some(candidate), Some(judged));
+                    return Ok(Outcome { repair: proposals, ..ended });
                 }
                 Confirmed::Refused(judged) => {
                     refused.get_or_insert((candidate, judged));
@@ -172,7 +174,7 @@ impl<'a, S: Space + ?Sized> Search<'a, S> {
         candidate: Option<S::Candidate>,
         judged: Option<J>,
     ) -> Outcome<S::Candidate, J> {
-        Outcome { candidate, judged, runs: self.runs, tried: self.tried }
+        Outcome { candidate, judged, runs: self.runs, tried: self.tried, repair: Vec::new() }
     }
 
     /// Joined repairs first; then, by turns, proposals on top of the task itself and on top of partial

@@ -16,7 +16,7 @@ const APPLICATION: i64 = 0x5353_524d;
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Each takes the schema from its index to the next. Never edited once released, only added to.
-pub(super) const MIGRATIONS: [&str; 11] = [
+pub(super) const MIGRATIONS: [&str; 12] = [
     FIRST,
     WRONG_BOOK_AND_RUNS,
     EDITS,
@@ -28,6 +28,7 @@ pub(super) const MIGRATIONS: [&str; 11] = [
     SITTINGS,
     TRAINING,
     EVALS,
+    KINDS,
 ];
 
 const FIRST: &str = "
@@ -407,6 +408,16 @@ const EVALS: &str = "
         seconds REAL NOT NULL,
         detail TEXT NOT NULL,
         UNIQUE (eval, case_id, number)
+    ) STRICT;
+";
+
+const KINDS: &str = "
+    CREATE TABLE kinds (
+        role TEXT NOT NULL,
+        kind TEXT NOT NULL,
+        tried INTEGER NOT NULL,
+        worked INTEGER NOT NULL,
+        PRIMARY KEY (role, kind)
     ) STRICT;
 ";
 

@@ -1,6 +1,8 @@
 //! Rounds and the attempts in them.
 
-use super::{Artifact, Difference, Error, Group, Store, artifacts, differences, wrong_book};
+use super::{
+    Artifact, Difference, Error, Group, KindCount, Store, artifacts, differences, kinds, wrong_book,
+};
 use rusqlite::types::Type;
 use rusqlite::{Row, Transaction, params};
 
@@ -42,6 +44,8 @@ pub struct Played<'a> {
     pub fed: &'a [String],
     /// What its audit found the fast ways to say wrongly.
     pub difference: Option<&'a Difference>,
+    /// What the injector's kinds of edits came to.
+    pub kinds: &'a [KindCount],
 }
 
 /// A bug of a round as the store has it.
@@ -148,7 +152,8 @@ const COLUMNS: &str = "id, run, step, item, kind, bug_order, artifact, strategy,
     inject_reward, solve_rate, solver_rewards, seconds, wrong_book_size, detail";
 
 fn keep(transaction: &Transaction<'_>, played: Played<'_>) -> rusqlite::Result<Kept> {
-    let Played { round, artifact, group, fed, difference } = played;
+    let Played { round, artifact, group, fed, difference, kinds } = played;
+    kinds::add(transaction, kinds)?;
     if let Some(difference) = difference {
         differences::insert(transaction, difference)?;
     }

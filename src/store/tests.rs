@@ -5,9 +5,9 @@ mod learning;
 
 use super::open::MIGRATIONS;
 use super::{
-    Artifact, Attempt, Conclusion, Counts, Difference, Entry, Error, Failure, Group, Play, PlayEnd,
-    PlayFile, PlayState, Played, Practice, PracticeState, Rollout, RolloutTurn, Round, Run,
-    RunState, Standing, Store, StoredCard, StoredGame, StoredRating, TriedEdit, Turn,
+    Artifact, Attempt, Conclusion, Counts, Difference, Entry, Error, Failure, Group, KindCount,
+    Play, PlayEnd, PlayFile, PlayState, Played, Practice, PracticeState, Rollout, RolloutTurn,
+    Round, Run, RunState, Standing, Store, StoredCard, StoredGame, StoredRating, TriedEdit, Turn,
 };
 use rusqlite::Connection;
 use std::fs;
@@ -94,11 +94,16 @@ fn group(artifact: &str, trees: &[Option<&str>]) -> Group {
         bug_order: 1,
         attempts: (0u32..).zip(trees).map(|(n, tree)| attempt(n, tree.is_none())).collect(),
         failures,
+        kinds: vec![kind("operator", 3, 1)],
     }
 }
 
+fn kind(kind: &str, tried: u64, worked: u64) -> KindCount {
+    KindCount { role: "solver".to_owned(), kind: kind.to_owned(), tried, worked }
+}
+
 fn played<'a>(round: &'a Round, group: Option<&'a Group>) -> Played<'a> {
-    Played { round, artifact: None, group, fed: &[], difference: None }
+    Played { round, artifact: None, group, fed: &[], difference: None, kinds: &[] }
 }
 
 #[test]
@@ -123,6 +128,8 @@ fn what_is_saved_comes_back_as_it_was() {
     assert_eq!(store.baseline("key").unwrap().as_deref(), Some("{\"passing\": []}"));
     let counts = Counts { artifacts: 1, valid: 1, rounds: 1, attempts: 3, solved: 2 };
     assert_eq!(store.counts().unwrap(), counts);
+    // Of both groups.
+    assert_eq!(store.kinds().unwrap(), [kind("operator", 6, 2)]);
 }
 
 #[test]

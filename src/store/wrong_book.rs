@@ -1,7 +1,7 @@
 //! The wrong-book: failed attempts, one entry a tree they lead to, and how often they came back.
 
 use super::rounds::Attempt;
-use super::{Error, Store};
+use super::{Error, KindCount, Store};
 use rusqlite::{OptionalExtension, Row, Transaction, params};
 
 /// Attempts that were made at one bug together.
@@ -15,6 +15,8 @@ pub struct Group {
     pub attempts: Vec<Attempt>,
     /// What the failed ones lead to, each tree once.
     pub failures: Vec<Failure>,
+    /// What the solver's kinds of edits came to.
+    pub kinds: Vec<KindCount>,
 }
 
 /// Failed attempts that lead to one tree.
@@ -95,6 +97,7 @@ pub(super) fn size(connection: &rusqlite::Connection) -> rusqlite::Result<u64> {
 /// no attempt repaired the bug; otherwise it is solved. Attempts at artifacts that are not kept are
 /// not noted: nobody could make them again.
 pub(super) fn note(transaction: &Transaction<'_>, group: &Group) -> rusqlite::Result<()> {
+    super::kinds::add(transaction, &group.kinds)?;
     let kept = "SELECT 1 FROM artifacts WHERE id = ? AND length(bug_inject) > 0";
     if group.attempts.is_empty() || !transaction.prepare_cached(kept)?.exists([&group.artifact])? {
         return Ok(());

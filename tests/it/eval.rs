@@ -29,7 +29,14 @@ fn eval(home: &Home, arguments: &str) -> Value {
         .output()
         .unwrap();
     assert_eq!(output.status.code(), Some(0), "{output:?}");
-    serde_json::from_slice(&output.stdout).unwrap()
+    lines(&output.stdout).pop().unwrap()
+}
+
+fn lines(stdout: &[u8]) -> Vec<Value> {
+    stdout
+        .split(|byte| *byte == b'\n')
+        .filter_map(|line| serde_json::from_slice(line).ok())
+        .collect()
 }
 
 fn cases(home: &Home) {
@@ -95,6 +102,28 @@ fn cases_of_every_form_are_attempted_once_and_what_cannot_be_run_is_told_apart()
         eval(&home, &format!("{} --sampled 2 --seed 5", command.replace("start", "uniform")));
     assert_eq!(sampled["attempts"], 6, "{sampled:#}");
     reported(&home);
+    compared(&home, &command.replace("start", "oracle"));
+}
+
+/// Policies beside each other: what is known of one alone counts, and differences are of the same cases.
+#[track_caller]
+fn compared(home: &Home, command: &str) {
+    let more = format!("eval {command} --policy start --against fixed --against ochiai --json");
+    let output = home.binary().args(more.split_whitespace()).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let all = lines(&output.stdout);
+    let told: Vec<&str> = all.iter().filter_map(|answer| answer["policy"].as_str()).collect();
+    assert_eq!(told, ["oracle", "start", "fixed", "ochiai"]);
+    let known: Vec<u64> = all.iter().filter_map(|answer| answer["known"].as_u64()).collect();
+    assert_eq!(known, [7, 7, 0, 0]);
+    let last = all.last().unwrap();
+    let rates: Vec<f64> = all[..3].iter().map(|answer| answer["rate"].as_f64().unwrap()).collect();
+    let mean = last["mean"].as_array().unwrap().last().unwrap()["rate"].as_f64().unwrap();
+    assert!((mean - f64::midpoint(rates[0], rates[1])).abs() < 1e-9, "{last:#}");
+    let lead = &last["leads"][0];
+    assert_eq!(lead["against"], "fixed");
+    let lead = lead["curve"].as_array().unwrap().last().unwrap()["rate"].as_f64().unwrap();
+    assert!((lead - (mean - rates[2])).abs() < 1e-9, "{last:#}");
 }
 
 /// The page of a repository in which nothing was played shows what was evaluated.
@@ -122,6 +151,7 @@ fn what_cannot_be_used_is_refused_before_anything_runs() {
         ("--policy start --cases ../nothing", "cannot be read"),
         ("--policy start --cases ../clones", "there is no case"),
         ("--policy start --cases ../cases --budget 0", "nothing to do"),
+        ("--policy start --policy fixed --against start --cases ../cases", "named twice"),
     ] {
         let output = home.binary().arg("eval").args(arguments.split(' ')).output().unwrap();
         let said = String::from_utf8_lossy(&output.stderr);

@@ -46,10 +46,17 @@ fn keep(store: &Store, step: u32, attempts: usize) {
         bug_order: 1,
         attempts: attempts_of(attempts),
         failures: Vec::new(),
+        kinds: Vec::new(),
     };
     let round = round(step);
-    let played =
-        Played { round: &round, artifact: None, group: Some(&group), fed: &[], difference: None };
+    let played = Played {
+        round: &round,
+        artifact: None,
+        group: Some(&group),
+        fed: &[],
+        difference: None,
+        kinds: &[],
+    };
     store.commit_round(None, &[played]).unwrap();
 }
 

@@ -55,6 +55,7 @@ fn attempt(bench: &Bench, artifact: &Artifact, patch: &[u8]) -> Attempt {
         bill: None,
         drawn: None,
         policy: None,
+        kinds: std::collections::BTreeMap::new(),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Edits as features.
 
-use crate::policy::{OptionsBuilder, Past, Scene};
+use crate::policy::{OptionsBuilder, Past, Role, Scene};
 use crate::syntax::Languages;
 use crate::text::Edit;
 use std::collections::BTreeSet;
@@ -112,12 +112,16 @@ fn edits_at_the_ends_of_a_file_and_of_none_are_described() {
 #[test]
 fn a_kind_that_works_oftener_than_others_has_an_advantage() {
     let mut past = Past::default();
-    assert!(past.advantage("a").abs() < 1e-12);
-    (0..100).for_each(|at| past.note("a", at % 2 == 0));
-    (0..100).for_each(|at| past.note("b", at % 10 == 0));
-    assert!(past.advantage("a") > 0.3 && past.advantage("b") < -0.3);
-    assert!(past.advantage("new").abs() < 1e-12, "nothing is known of it");
+    let of = |past: &Past, kind: &str| past.advantage(Role::Solver, kind);
+    assert!(of(&past, "a").abs() < 1e-12);
+    past.note(Role::Solver, "a", (60, 20));
+    past.note(Role::Solver, "a", (40, 30));
+    past.note(Role::Solver, "b", (100, 10));
+    // What the other role does is another matter.
+    past.note(Role::Injector, "c", (1000, 1000));
+    assert!(of(&past, "a") > 0.3 && of(&past, "b") < -0.3);
+    assert!(of(&past, "new").abs() < 1e-12, "nothing is known of it");
     let text = serde_json::to_string(&past).unwrap();
-    assert_eq!(text, r#"{"a":[100,50],"b":[100,10]}"#);
+    assert_eq!(text, r#"{"injector":{"c":[1000,1000]},"solver":{"a":[100,50],"b":[100,10]}}"#);
     assert_eq!(serde_json::from_str::<Past>(&text).unwrap(), past);
 }

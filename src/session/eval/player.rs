@@ -1,10 +1,8 @@
 //! Who plays in an evaluation: a trained policy, or an order that it has to beat.
 
-use crate::artifact::Artifact;
 use crate::harness::Error as Harness;
 use crate::policy::{Checkpoint, Past, Player, Role, Sampling, Scope, Weights};
 use crate::session::Error;
-use crate::session::open::Opened;
 use crate::solver::{self, Attempt, Prepared};
 use std::path::Path;
 
@@ -84,12 +82,9 @@ impl Policy {
 
     pub(super) fn attempts(
         &self,
-        opened: &Opened,
-        artifact: &Artifact,
+        prepared: &Prepared<'_>,
         wanted: Wanted,
     ) -> Result<Vec<Attempt>, Harness> {
-        let prepared = Prepared::of(&opened.harness, &opened.languages, artifact)?;
-        let prepared = prepared.remembering(wanted.seed)?;
         let attempts = wanted.sampled.unwrap_or(1);
         if matches!(self, Self::Oracle)
             && let Some(attempt) = prepared.inverse()?

@@ -61,6 +61,24 @@ pub(crate) fn rate(shares: &[Share]) -> Option<(Rate, Interval)> {
     Some((rate, Interval::BootstrapOverPackages))
 }
 
+/// The mean of differences, case by case, with an interval of draws of whole packages, or of cases where all
+/// are of one. `None` where there is no case.
+pub(crate) fn difference(apart: &[Share]) -> Option<Rate> {
+    if apart.is_empty() {
+        return None;
+    }
+    let one = apart.iter().all(|share| share.package == apart[0].package);
+    let mut drawn: BTreeMap<(&str, usize), (f64, f64)> = BTreeMap::new();
+    for (number, share) in apart.iter().enumerate() {
+        let of = drawn.entry((&share.package, if one { number } else { 0 })).or_default();
+        *of = (of.0 + share.repaired, of.1 + 1.0);
+    }
+    let drawn: Vec<(f64, f64)> = drawn.into_values().collect();
+    let (whole, cases) = sum(drawn.iter().copied());
+    let (low, high) = bootstrap(&drawn);
+    Some(Rate { rate: whole / cases, low, high })
+}
+
 fn sum(packages: impl Iterator<Item = (f64, f64)>) -> (f64, f64) {
     packages.fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1))
 }
@@ -74,7 +92,7 @@ fn wilson(repaired: f64, cases: f64) -> (f64, f64) {
     ((middle - half).max(0.0), (middle + half).min(1.0))
 }
 
-/// Percentiles of the rate over draws of as many packages as there are.
+/// Percentiles of the rate over draws of as many packages (or cases) as there are.
 fn bootstrap(packages: &[(f64, f64)]) -> (f64, f64) {
     let mut dice = Dice::new(SEED).fork("packages");
     let mut rates: Vec<f64> = (0..RESAMPLES)
@@ -132,5 +150,23 @@ mod tests {
             alike.extend([(package, 1.0), (package, 0.0)]);
         }
         check(&alike, "0.500 [0.500, 0.500] BootstrapOverPackages");
+    }
+
+    #[test]
+    fn a_difference_is_paired_and_drawn_by_packages_or_else_by_cases() {
+        assert_eq!(difference(&[]), None);
+        // Every package has the same lead, however its cases differ.
+        let mut same = Vec::new();
+        for package in ["a", "b", "c"] {
+            same.extend([(package, 1.0), (package, 0.0), (package, -1.0), (package, 1.0)]);
+        }
+        let of = difference(&shares(&same)).unwrap();
+        assert_eq!(
+            format!("{:.3} [{:.3}, {:.3}]", of.rate, of.low, of.high),
+            "0.250 [0.250, 0.250]"
+        );
+        // The cases of one package stand for themselves.
+        let alone = difference(&shares(&same[..4])).unwrap();
+        assert!(alone.low < 0.0 && alone.high > 0.5, "{alone:?}");
     }
 }

@@ -170,7 +170,8 @@ impl Session {
                 let target = inject::target(target.as_deref())?;
                 self.refuse_without_history(*strategy, &request.repository)?;
                 let opened = self.open_for(target.as_ref(), &request.repository, job)?;
-                let history = opened.history(*strategy, settings.seed, target.as_ref(), job)?;
+                let history =
+                    opened.history(*strategy, settings.seed, target.as_ref(), false, job)?;
                 settings.strategy = Some(strategy.sampled(settings.seed, history.is_some()));
                 Ok(Cast { opened, role: "injector", settings, given: None, artifact: None })
             }

@@ -220,7 +220,8 @@ pub(super) fn room(
     let mut files = files(harness, hidden.as_ref().map(|task| &*task.oracle));
     if settings.strategy == Some(Strategy::History) {
         let target = settings.target()?;
-        let history = opened.history(Strategy::History, settings.seed, target.as_ref(), job)?;
+        let history =
+            opened.history(Strategy::History, settings.seed, target.as_ref(), false, job)?;
         files.extend(history.iter().flat_map(|history| history_files(history)));
     }
     let stage = Stage { harness, workspace: &opened.workspace };

@@ -281,6 +281,7 @@ fn solved(
         bill: None,
         drawn: None,
         policy: None,
+        kinds: std::collections::BTreeMap::new(),
     };
     let made = std::slice::from_ref(&attempt);
     opened.record.keep_attempts(&opened.harness, artifact, made, Some(player))?;

@@ -112,6 +112,7 @@ impl Session {
             bill: None,
             drawn: None,
             policy: None,
+            kinds: std::collections::BTreeMap::new(),
         };
         let made = std::slice::from_ref(&attempt);
         opened.record.keep_attempts(harness, &round.artifact, made, Some(PERSON))?;

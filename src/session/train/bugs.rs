@@ -1,10 +1,12 @@
 //! One repository while it is trained on: bugs that are kept of it, taken up in an order that the seed says.
 
-use super::super::Error;
 use super::super::open::Opened;
+use super::super::{Error, past};
 use crate::dice::Dice;
+use crate::policy::Past;
 use crate::solver::Prepared;
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 
 /// Bugs that stay surveyed: each holds its proposals, some ten megabytes for a large file.
 const PREPARED: usize = 24;
@@ -14,6 +16,8 @@ const LONGEST_REST: u32 = 4;
 pub(super) struct Place<'a> {
     pub(super) opened: &'a Opened,
     pub(super) turns: Turns,
+    /// As it was when training began: choices that are compared, and surveys that are kept, must not differ in it.
+    pub(super) past: Arc<Past>,
     prepared: BTreeMap<String, Prepared<'a>>,
     oldest: VecDeque<String>,
 }
@@ -23,7 +27,8 @@ impl<'a> Place<'a> {
         let base = &opened.harness.base().id;
         let ids = opened.record.store.valid_ids(base).map_err(Error::harness)?;
         let turns = Turns::new(ids, seed);
-        Ok(Self { opened, turns, prepared: BTreeMap::new(), oldest: VecDeque::new() })
+        let past = Arc::new(past::of(&opened.record.store)?);
+        Ok(Self { opened, turns, past, prepared: BTreeMap::new(), oldest: VecDeque::new() })
     }
 
     /// The bug, surveyed.

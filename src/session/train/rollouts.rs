@@ -2,26 +2,37 @@
 
 use crate::episode::Round;
 use crate::grading::Reason;
-use crate::injector::Fate;
+use crate::injector::{Choice, Fate};
 use crate::policy::{Drawn, Options, Role};
 use crate::reward::solver_by_runs;
 use crate::solver::Attempt;
 use crate::trainer::{Group, LeftOut, Rollout};
+use std::collections::BTreeMap;
 
-/// The edits that were drawn for one bug: those that are part of it earn what it earns, those that no test
-/// noticed or that broke everything what an `invalid` bug does. What became of the others is not known.
-pub(super) fn edits(round: &Round, base: &str, invalid: f64, version: u64) -> Group<Options> {
+/// What was drawn for one bug: what is part of it earns what it earns, what no test noticed or what broke
+/// everything what an `invalid` bug does. What became of the rest is not known. Choices of one sort are compared
+/// with each other; a strategy's also beyond the strategy.
+pub(super) fn edits(round: &Round, base: &str, invalid: f64, version: u64) -> Vec<Group<Options>> {
     let valid = round.is_valid();
-    let rollouts = round.tried.iter().filter_map(|tried| {
-        let (reward, success) = match tried.fate {
-            Fate::Bug => (round.inject_reward?, valid),
-            Fate::Nothing => (invalid, false),
-            Fate::Open => return None,
+    let mut groups: BTreeMap<String, Vec<Rollout<Options>>> = BTreeMap::new();
+    for tried in &round.tried {
+        let earned = match tried.fate {
+            Fate::Bug => round.inject_reward.map(|reward| (reward, valid)),
+            Fate::Nothing => Some((invalid, false)),
+            Fate::Open => None,
         };
-        Some(Rollout { reward, success, ..rollout(&tried.drawn, version) })
-    });
-    let subject = format!("{base} {}", round.strategy.name());
-    Group { role: Role::Injector, subject, rollouts: rollouts.collect() }
+        let Some((reward, success)) = earned else { continue };
+        for (choice, drawn) in &tried.choices {
+            let subject = match choice {
+                Choice::Strategy => format!("{base} strategy"),
+                other => format!("{base} {} {}", round.strategy.name(), other.name()),
+            };
+            let rollout = Rollout { reward, success, ..rollout(drawn, version) };
+            groups.entry(subject).or_default().push(rollout);
+        }
+    }
+    let group = |(subject, rollouts)| Group { role: Role::Injector, subject, rollouts };
+    groups.into_iter().map(group).collect()
 }
 
 /// The attempts at one bug, each of which could run so many candidates.
@@ -92,6 +103,7 @@ mod tests {
             bill: None,
             drawn: Some(drawn),
             policy: None,
+            kinds: std::collections::BTreeMap::new(),
         }
     }
 

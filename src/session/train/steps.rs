@@ -4,7 +4,7 @@ use super::super::inject::injection;
 use super::super::played::{Cast, Origin, row};
 use super::super::policy::read;
 use super::super::record::{self, now};
-use super::super::{EMBEDDED, Error, Job, START, Session};
+use super::super::{EMBEDDED, Error, Job, START, Session, past};
 use super::bugs::Place;
 use super::rollouts::{attempted, cheats, edits, tells};
 use super::{TrainRequest, TrainStep, TrainedRole, checkpoint, reason};
@@ -22,6 +22,7 @@ use crate::store::{self, TrainedStep};
 use crate::trainer::{Adam, Base, Baselines, Embedded, Group, Rules, Trainer as _, Update, step};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// How often more bugs are asked for in one step where too few carry signal.
@@ -206,7 +207,7 @@ impl<'a> Learner<'a> {
             step: number,
             of: self.request.steps,
             trained,
-            reason: reason(&report, self.request.role, has_bugs),
+            reason: reason(&report, has_bugs),
             role: self.request.role,
             algorithm: self.request.algorithm,
             seed: self.seed,
@@ -259,12 +260,14 @@ impl<'a> Learner<'a> {
         gathered: &mut Gathered,
         job: &Job,
     ) -> Result<(), Error> {
+        let past = Arc::clone(&place.past);
+        let player = Player { past: &past, ..player };
         let request = self.request;
         let bugs = request.bugs as u64;
         let seed = self.seed.wrapping_add(u64::from(number - 1) * bugs + at as u64);
         let opened = place.opened;
         let (strategy, minima) = (request.strategy, request.minima);
-        let history = opened.history(strategy, seed, None, job)?;
+        let history = opened.history(strategy, seed, None, true, job)?;
         let rules = RoundRules {
             injector: injection(strategy, seed, None, minima, history),
             solver: self.attempts(seed),
@@ -290,7 +293,7 @@ impl<'a> Learner<'a> {
         let (version, runs) = (self.trainer.version(), request.runs);
         let invalid = request.scheme.injector(&Shown::default());
         let invalid = invalid.map_err(|refusal| Error::usage(refusal.to_string()))?;
-        gathered.groups.push(edits(&round, &harness.base().id, invalid, version));
+        gathered.groups.extend(edits(&round, &harness.base().id, invalid, version));
         if let (Some(id), true) = (&id, round.is_valid()) {
             let group = attempted(id, &round.attempts, runs, version);
             place.turns.add(id.clone());
@@ -341,6 +344,8 @@ impl<'a> Learner<'a> {
     ) -> Result<(), Error> {
         let Some(id) = place.turns.next(&gathered.taken) else { return Ok(()) };
         gathered.taken.push(id.clone());
+        let past = Arc::clone(&place.past);
+        let player = Player { past: &past, ..player };
         let seed = self.seed.wrapping_add(u64::from(number));
         let opened = place.opened;
         let attempts = gathered.timed("again", |gathered| {
@@ -451,6 +456,7 @@ fn keep(
         group: group.as_ref(),
         fed: &[],
         difference: difference.as_ref(),
+        kinds: &past::of_injector(&round.tried),
     };
     record.store.commit_round(None, &[played]).map_err(Error::harness)?;
     if difference.is_some() {

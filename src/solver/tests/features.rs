@@ -229,8 +229,8 @@ fn the_log_is_as_near_as_the_place_that_it_names() {
 #[test]
 fn what_a_kind_did_before_is_a_feature() {
     let mut past = Past::default();
-    (0..40).for_each(|at| past.note("operator", at % 2 == 0));
-    (0..60).for_each(|_| past.note("guard", false));
+    past.note(Role::Solver, "operator", (40, 20));
+    past.note(Role::Solver, "guard", (60, 0));
     let features = repairing(&SILENT, &past);
     assert!(features["past"] > 0.5, "{}", features["past"]);
 }
