@@ -16,6 +16,7 @@ mod together;
 mod trust;
 mod warm;
 
+pub use crate::runner::Asked;
 pub use baseline::Baseline;
 pub use entered::Entered;
 pub use instruments::{Coverage, Screened};

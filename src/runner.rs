@@ -34,7 +34,7 @@ mod tests;
 
 pub use canary::Canary;
 pub use error::Error;
-pub use instrument::{Instrument, Lines, Reach, Trial};
+pub use instrument::{Asked, Instrument, Lines, Reach, Trial};
 pub use observe::{Difference, Reaction, Recorded, Watched, WatchedEdit, WovenEdit};
 pub use report::{NoReport, printed};
 pub use scope::Near;

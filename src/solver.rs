@@ -20,6 +20,7 @@ mod proposal;
 mod ranking;
 mod reach;
 mod remembered;
+mod sample;
 mod search;
 mod source;
 mod survey;
@@ -38,7 +39,7 @@ use crate::agent::Bill;
 use crate::artifact::Artifact;
 use crate::diff::Patch;
 use crate::grading::{Grade, Reason, Task};
-use crate::harness::{Audience, Error, Harness, How, Program, Screened};
+use crate::harness::{Asked, Audience, Error, Harness, How, Program, Screened};
 use crate::policy::{Drawn, Past, Player};
 use crate::reward;
 use crate::syntax::Languages;
@@ -174,6 +175,8 @@ struct Bench<'a> {
     usual: Duration,
     /// The test files that the failing tests are in.
     files: Vec<RelPath>,
+    /// The failing tests that a candidate is asked first; none where it is asked all.
+    first: Vec<TestId>,
     proposals: Proposals,
     /// Answers by candidate: the same in every attempt.
     screened: Mutex<BTreeMap<String, Answer>>,
@@ -223,6 +226,7 @@ impl<'a> Bench<'a> {
         let runner = harness.runner();
         let failure =
             survey::Failure { outcomes: &outcomes, log: &run.log, coverage: coverage.as_ref() };
+        let first = sample::of(&failing, coverage.as_ref());
         let proposals = survey::survey(
             &tree,
             languages,
@@ -246,6 +250,7 @@ impl<'a> Bench<'a> {
             failing,
             usual: run.wall,
             files,
+            first,
             proposals,
             screened: Mutex::default(),
             graded: Mutex::default(),
@@ -471,8 +476,16 @@ impl<'a> Bench<'a> {
 
     fn screen_one_by_one(&self, candidates: &[Changes]) -> Result<Vec<Option<Answer>>, Error> {
         let tests: Vec<TestId> = self.failing.iter().cloned().collect();
+        // On the task itself all are asked: where they stop is what candidates are compared with.
+        let start = self.start.get().into_iter().flatten();
+        let stages = start.filter(|(id, _)| self.first.contains(id));
+        let asked = Asked {
+            tests: &tests,
+            first: if self.start.get().is_some() { &self.first } else { &[] },
+            stages: stages.map(|(id, stage)| (id.clone(), *stage)).collect(),
+        };
         let answers =
-            self.harness.screen(&self.state, candidates, &tests, &self.files, self.usual)?;
+            self.harness.screen(&self.state, candidates, &asked, &self.files, self.usual)?;
         let answer = |Screened { passed, stages }| Some(Answer { passed, stages });
         Ok(answers.into_iter().map(answer).collect())
     }

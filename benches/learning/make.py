@@ -25,7 +25,9 @@ import threading
 
 HERE = pathlib.Path(__file__).resolve().parent
 # Bugs that are wanted of each Python package and of each Rust crate.
-WANTED = {"test": (42, 30), "training": (14, 14)}
+WANTED = {"test": (46, 36), "training": (14, 14)}
+# Whose suites are slow.
+FEWER = {"sqlparse-0.6.1": 28, "tabulate-0.10.0": 20}
 # A bug of more edits than this is left out.
 EDITS = 2
 # A package that gave no bug for so many seeds in a row has no more.
@@ -94,12 +96,12 @@ def cases(root, part, program, out):
     rust = {name for _, name in pinned_rust()}
 
     def of_package(package):
-        wanted = WANTED[part][package.name in rust]
+        wanted = FEWER.get(package.name, WANTED[part][package.name in rust])
         while tried.made(package.name) < wanted and tried.barren(package.name) < BARREN:
             one_case(package, program, out, tried)
 
     # What a package's seeds give does not depend on the others.
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count() + 1) as pool:
         for done in [pool.submit(of_package, path) for path in sorted((root / part).iterdir())]:
             done.result()
     tried.sort()

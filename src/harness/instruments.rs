@@ -2,7 +2,9 @@
 //! tests reach, which lines they execute, which candidate repairs pass a few of them.
 
 use super::{Error, Harness};
-use crate::runner::{Instrument, Lines, Probe, Probed, Purpose, Reach, Trial, Versions, Woven};
+use crate::runner::{
+    Asked, Instrument, Lines, Probe, Probed, Purpose, Reach, Trial, Versions, Woven,
+};
 use crate::sandbox::{Collected, Finished, Step};
 use crate::tree::{Changes, Overlaid, RelPath, Tree};
 use crate::verdict::TestId;
@@ -44,15 +46,16 @@ impl Harness {
         &self,
         changes: &Changes,
         candidates: &[Changes],
-        tests: &[TestId],
+        asked: &Asked<'_>,
         test_files: &[RelPath],
         usual: Duration,
     ) -> Result<Vec<Screened>, Error> {
+        let tests = asked.tests;
         let each = self.screening_limit(tests, usual);
         let mut all = Vec::new();
         while all.len() < candidates.len() {
             let rest = &candidates[all.len()..];
-            let instrument = self.runner.screen_program(rest, tests, test_files, each);
+            let instrument = self.runner.screen_program(rest, asked, test_files, each);
             let count = u32::try_from(rest.len()).unwrap_or(u32::MAX).saturating_add(2);
             let mut touched = changes.clone();
             for candidate in rest {

@@ -52,6 +52,16 @@ pub struct Trial {
     pub stages: BTreeMap<TestId, (u32, bool)>,
 }
 
+/// What a screen asks.
+#[derive(Clone, Debug, Default)]
+pub struct Asked<'a> {
+    pub tests: &'a [TestId],
+    /// Of these: the tests that are asked first, none for all at once. A candidate of which none of them passes nor
+    /// comes further than in `stages` is not asked for the others, where the runner can tell.
+    pub first: &'a [TestId],
+    pub stages: BTreeMap<TestId, (u32, bool)>,
+}
+
 impl Runner {
     /// Tells which files the tests of each test file may reach. `None` where the framework cannot tell.
     pub fn reach_program(&self, test_files: &[RelPath]) -> Option<Instrument> {
@@ -116,13 +126,13 @@ impl Runner {
         Ok(lines)
     }
 
-    /// Tries candidates in order, each laid over the tree that the step sees, with `tests` (all of them
+    /// Tries candidates in order, each laid over the tree that the step sees, with these tests (all of them
     /// in `test_files`) only; ends after the first that passes them all. `each` is the time limit of one
     /// candidate. The result is a filter, not evidence.
     pub fn screen_program(
         &self,
         candidates: &[Changes],
-        tests: &[TestId],
+        asked: &Asked<'_>,
         test_files: &[RelPath],
         each: Duration,
     ) -> Instrument {
@@ -136,7 +146,9 @@ impl Runner {
             .collect();
         let request = json!({
             "candidates": candidates,
-            "tests": tests,
+            "tests": asked.tests,
+            "first": asked.first,
+            "stages": asked.stages,
             "files": names(test_files),
             "seconds": each.as_secs_f64(),
         });

@@ -64,6 +64,10 @@ impl Memory {
         part(bench.state.digest().as_bytes());
         part(&artifact.test_script);
         part(&artifact.test_parser);
+        // What is not asked is not known.
+        for id in &bench.first {
+            part(id.as_bytes());
+        }
         for id in &failing {
             part(id.as_bytes());
         }

@@ -59,7 +59,22 @@ def run_child(request, report):
                 out.write(json.dumps({test: where}) + "\n")
                 out.flush()
 
-        ssr_driver.run(request["files"], report, only=request["tests"], failed=failed)
+        first = request["first"]
+        if first:
+            named = [name for name in request["files"] if any(test.startswith(name) for test in first)]
+            ssr_driver.run(named or request["files"], report, only=first, failed=failed)
+            if not tells(request, report):
+                return
+        rest = [test for test in request["tests"] if test not in first]
+        ssr_driver.run(request["files"], report + ".rest" if first else report, only=rest, failed=failed)
+
+
+def tells(request, report):
+    """Whether one of the first tests passes, or comes further than without the candidate."""
+    before = request["stages"]
+    further = [test for test, where in stages(report + ".stages").items()
+               if test in before and where > before[test]]
+    return bool(further or passed(report))
 
 
 def main(request, output):
@@ -78,7 +93,7 @@ def main(request, output):
     getattr(gc, "freeze", gc.collect)()
     with open(output, "w", encoding="ascii") as out:
         for changes in request["candidates"]:
-            for old in (report, report + ".stages"):
+            for old in (report, report + ".rest", report + ".stages"):
                 if os.path.exists(old):
                     os.unlink(old)
             files.lay(changes)
@@ -93,7 +108,7 @@ def main(request, output):
                     os._exit(0)
             ended, _, _ = ssr_fork.wait(child, request["seconds"])
             files.restore()
-            found = passed(report)
+            found = passed(report) + passed(report + ".rest")
             reached = stages(report + ".stages")
             out.write(json.dumps({"passed": found, "timed_out": not ended, "stages": reached}) + "\n")
             out.flush()

@@ -136,7 +136,7 @@ fn a_candidate_is_screened_by_the_script_itself() {
     let tests = ["tests/a.rs::a".to_owned()];
     let program = runner.screen_program(
         &candidates,
-        &tests,
+        &ssr_mcp::runner::Asked { tests: &tests, ..ssr_mcp::runner::Asked::default() },
         &[path("tests/a.rs")],
         std::time::Duration::from_mins(2),
     );

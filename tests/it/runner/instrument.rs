@@ -1,7 +1,7 @@
 //! Instruments, run as the harness runs them but outside any sandbox.
 
 use super::*;
-use ssr_mcp::runner::Instrument;
+use ssr_mcp::runner::{Asked, Instrument};
 use ssr_mcp::tree::Changes;
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -154,11 +154,21 @@ fn screening_stops_at_the_first_candidate_that_passes_and_leaves_the_tree_as_it_
         let [top, base] = ids(&runner).map(str::to_owned);
         let files = [path("tests/test_top.py"), path("tests/test_base.py")];
         let tests = [top, base.clone()];
-        let program = runner.screen_program(&candidates, &tests, &files, Duration::from_secs(5));
+        let each = Duration::from_secs(5);
+        let asked = Asked { tests: &tests, ..Asked::default() };
+        let program = runner.screen_program(&candidates, &asked, &files, each);
         let trials = runner.read_screen(&measure(&runner, root, &program));
         let passed: Vec<_> = trials.iter().map(|trial| trial.passed.len()).collect();
         assert_eq!(passed, [0, 1, 0, 0, 0, 2]);
         assert_eq!(trials[1].passed, BTreeSet::from([base]));
+        // Where none of the first passes, the others are not asked.
+        for (first, expect) in [(0, [0, 0, 0, 0, 0, 2]), (1, [0, 1, 0, 0, 0, 2])] {
+            let asked = Asked { first: &tests[first..=first], ..asked.clone() };
+            let program = runner.screen_program(&candidates, &asked, &files, each);
+            let trials = runner.read_screen(&measure(&runner, root, &program));
+            let passed: Vec<_> = trials.iter().map(|trial| trial.passed.len()).collect();
+            assert_eq!(passed, expect);
+        }
         let late: Vec<_> = trials.iter().map(|trial| trial.timed_out).collect();
         assert_eq!(late, [false, false, true, false, false, false]);
         assert!(!root.join("new/file.py").exists());

@@ -272,7 +272,8 @@ fn screening_stops_at_the_first_candidate_that_passes_and_leaves_the_tree_as_it_
         let files = [RelPath::parse(b"test/a.test.js").unwrap()];
         let tests = ["test/a.test.js::full".to_owned()];
         let each = std::time::Duration::from_secs(8);
-        let program = runner.screen_program(&candidates, &tests, &files, each);
+        let asked = ssr_mcp::runner::Asked { tests: &tests, ..Default::default() };
+        let program = runner.screen_program(&candidates, &asked, &files, each);
         let trials = runner.read_screen(&measure(&runner, root, &program));
         let passed: Vec<_> = trials.iter().map(|trial| trial.passed.len()).collect();
         assert_eq!(passed, [0, 0, 0, 0, 1], "{framework}");
