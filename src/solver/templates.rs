@@ -1,6 +1,7 @@
 //! The repair templates: each looks at the suspicious code of one file and proposes changes.
 
 mod arguments;
+mod calls;
 mod conditions;
 mod constants;
 mod expressions;
@@ -18,6 +19,7 @@ use super::source::Source;
 use super::words;
 use crate::syntax::{Expression, ExpressionKind, Part, Span, Statement};
 use crate::text::Edit;
+use calls::Calls;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 
@@ -76,6 +78,7 @@ struct Scope {
     conditions: Vec<(Vec<u8>, f64, BTreeSet<String>)>,
     /// One-line statements of the file, by number, that could stand in it, with their closeness.
     statements: Vec<(usize, f64)>,
+    calls: Calls,
 }
 
 struct Work<'a> {
@@ -143,7 +146,8 @@ impl<'a> Work<'a> {
         donors.truncate(DONORS);
         let conditions = self.conditions_for(&likeness, function);
         let statements = self.statements_for(&likeness, function);
-        Scope { likeness, donors, names: self.names_of(function), conditions, statements }
+        let calls = calls::of(self, function, &likeness);
+        Scope { likeness, donors, names: self.names_of(function), conditions, statements, calls }
     }
 
     fn conditions_for(

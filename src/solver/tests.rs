@@ -33,8 +33,18 @@ pub(super) fn surveyed(
     outcomes: &BTreeMap<TestId, bool>,
     coverage: Option<&Coverage>,
 ) -> Proposals {
+    surveyed_with(files, tests, outcomes, coverage, b"")
+}
+
+pub(super) fn surveyed_with(
+    files: &[(&str, &str)],
+    tests: &[&str],
+    outcomes: &BTreeMap<TestId, bool>,
+    coverage: Option<&Coverage>,
+    log: &[u8],
+) -> Proposals {
     let tests: Vec<RelPath> = tests.iter().map(|name| path(name)).collect();
-    let failure = Failure { outcomes, log: b"", coverage };
+    let failure = Failure { outcomes, log, coverage };
     survey(&tree(files), &Languages::builtin(), &tests, &|_| true, &failure)
 }
 

@@ -17,6 +17,7 @@ pub(super) fn propose(work: &Work<'_>, out: &mut Collector<'_>) {
         donors(work, scope, expression, out);
         wrap(work, scope, expression, out);
         grow(work, scope, expression, out);
+        joined(work, scope, expression, out);
     }
 }
 
@@ -118,6 +119,9 @@ fn wrap(work: &Work<'_>, scope: &Scope, expression: &Expression, out: &mut Colle
     for (suffix, count) in &work.donors.suffixes {
         add([&closed[..], suffix].concat(), (*count as f64).sqrt());
     }
+    for (callee, near) in &scope.calls.unary {
+        add([callee.as_bytes(), b"(", text, b")"].concat(), 0.8 * near);
+    }
     if work.source.language.name() == "python" {
         for function in ["list", "sorted", "len", "str", "int", "set", "abs", "tuple", "iter"] {
             add([function.as_bytes(), b"(", text, b")"].concat(), 0.6);
@@ -140,6 +144,40 @@ fn wrap(work: &Work<'_>, scope: &Scope, expression: &Expression, out: &mut Colle
         add([&closed[..], b".clone()"].concat(), 0.3);
     }
     out.site((Template::Wrap, 1.0), &work.lines_of(expression), 20, alternatives);
+}
+
+/// What stands in for a value that is missing, empty or false, and what a text is made with: `name or {}`,
+/// `'…' % name`.
+fn joined(work: &Work<'_>, scope: &Scope, expression: &Expression, out: &mut Collector<'_>) {
+    let text = work.text(&expression.range);
+    let tokens = work.source.language.tokens();
+    let typed = work.source.language.typed();
+    let is_neutral = matches!(text, b"{}" | b"[]" | b"()" | b"''" | b"\"\"" | b"0")
+        || text == tokens.null.as_bytes()
+        || text == tokens.no.as_bytes();
+    let mut alternatives: Vec<(Vec<Edit>, f64)> = Vec::new();
+    let mut add = |parts: [&[u8]; 3], closeness: f64| {
+        alternatives.push((replace(&expression.range, parts.concat()), closeness));
+    };
+    let or = format!(" {} ", tokens.or);
+    let is_text = expression.kind == ExpressionKind::String;
+    for (name, worth) in scope.names.iter().take(12) {
+        let name = name.as_bytes();
+        if is_text && work.source.language.name() == "python" {
+            add([text, b" % ", name], *worth);
+            add([text, b" + ", name], 0.5 * worth);
+            add([name, b" + ", text], 0.5 * worth);
+        } else if typed || name == text {
+            // Either side would have to be a truth value.
+        } else if is_neutral {
+            add([name, or.as_bytes(), text], *worth);
+        } else if expression.kind == ExpressionKind::Name {
+            add([name, or.as_bytes(), text], 0.3 * worth);
+            add([text, or.as_bytes(), name], 0.3 * worth);
+        }
+    }
+    let fit = if is_text || is_neutral { 1.2 } else { 0.3 };
+    out.site((Template::Grow, fit), &work.lines_of(expression), 16, alternatives);
 }
 
 fn grow(work: &Work<'_>, scope: &Scope, expression: &Expression, out: &mut Collector<'_>) {

@@ -87,6 +87,8 @@ fn candidates(work: &Work<'_>, scope: &Scope) -> Vec<(Vec<u8>, f64)> {
             values.push((word.clone().into_bytes(), closeness));
         }
     }
+    let calls = scope.calls.texts.iter();
+    values.extend(calls.map(|(call, near)| (call.clone().into_bytes(), 0.35 * near)));
     let returned = returned_elsewhere(work);
     for (number, near) in &scope.donors {
         let donor = &work.donors.expressions[*number];
@@ -167,6 +169,13 @@ fn insertions(
         }
     }
     copied(work, scope, &mut made);
+    for (call, near) in &scope.calls.texts {
+        made.push((format!("{call}{terminator}"), 0.3 * near));
+        for (target, worth) in scope.names.iter().filter(|(_, worth)| *worth > 1.0) {
+            made.push((format!("{target} = {call}{terminator}"), 0.1 * near * worth));
+        }
+    }
+    missing(work, scope, &terminator, &mut made);
     if let Some(call) = inherited(work, statement.function) {
         made.push((call, 1.0));
     }
@@ -187,6 +196,18 @@ fn insertions(
     }
     let lines = work.lines(Some(number), &(statement.range.start..statement.range.start));
     out.site((Template::Insert, 1.0), &lines, 100, alternatives);
+}
+
+/// A value for each name that the log calls undefined.
+fn missing(work: &Work<'_>, scope: &Scope, terminator: &str, made: &mut Vec<(String, f64)>) {
+    for name in work.clues.missing.iter().take(3) {
+        for (number, near) in scope.donors.iter().take(60) {
+            let donor = String::from_utf8_lossy(&work.donors.expressions[*number].text);
+            if donor != name.as_str() {
+                made.push((format!("{name} = {donor}{terminator}"), 2.0 * near));
+            }
+        }
+    }
 }
 
 /// The same method of the base class, in Python.

@@ -113,6 +113,69 @@ def count(rows):
 }
 
 #[test]
+fn a_call_that_stood_nowhere_else_is_made_anew() {
+    let good = "\
+class Box:
+    def __init__(self, size):
+        self.size = size
+
+    def check(self):
+        if self.size < 0:
+            raise ValueError('size')
+
+    def grow(self, by):
+        self.size += by
+        self.check()
+";
+    let test = "import pytest\nfrom box import Box\n\ndef test_it():\n    \
+                with pytest.raises(ValueError):\n        Box(1).grow(-2)\n";
+    check("box.py", good, "        self.check()\n", "", test, 150);
+    let good = "\
+def plural(word):
+    return word + 's'
+
+def table(word):
+    return plural(word)
+";
+    let test = "from table import table\n\ndef test_it():\n    assert table('a') == 'as'\n";
+    check("table.py", good, "return plural(word)", "return None", test, 60);
+    check("table.py", good, "return plural(word)", "return word", test, 60);
+}
+
+#[test]
+fn what_stands_in_for_a_missing_value_and_what_fills_a_text_come_back() {
+    let good = "\
+def shown(name, marks=None):
+    marks = marks or {}
+    return 'name: %s' % name + marks.get('end', '')
+";
+    let test = "from shown import shown\n\ndef test_it():\n    assert shown('a') == 'name: a'\n";
+    check("shown.py", good, "marks or {}", "{}", test, 120);
+    check("shown.py", good, "'name: %s' % name", "'name: %s'", test, 120);
+}
+
+#[test]
+fn a_name_that_the_log_calls_undefined_gets_a_value() {
+    let good = "\
+def parts(text):
+    return text.split(',')
+
+def first(text):
+    blocks = text.split(',')
+    return blocks[0]
+";
+    let test = "from parts import first\n\ndef test_it():\n    assert first('a,b') == 'a'\n";
+    let broken = good.replacen("    blocks = text.split(',')\n", "", 1);
+    let outcomes = outcomes(&["tests/test_it.py::test_it"], &[]);
+    let log = b"E       NameError: name 'blocks' is not defined\n";
+    let files = [("parts.py", &*broken), ("tests/test_it.py", test)];
+    let proposals = super::surveyed_with(&files, &["tests/test_it.py"], &outcomes, None, log);
+    let failing = outcomes.keys().cloned().collect();
+    let found = place(&proposals, &failing, &path("parts.py"), good);
+    assert!(found.is_some_and(|found| found < 40), "{found:?} of {}", proposals.len());
+}
+
+#[test]
 fn a_lost_conjunct_comes_from_another_condition() {
     let good = "\
 def first(node):
