@@ -6,8 +6,7 @@
 //!
 //! SECONDS is how long the server takes for a reply: nothing, or what a model takes. BUGS is how many we play, in
 //! rounds of up to 32; the peer plays a quarter of them, for each of its rounds is like the one before. Repositories:
-//! `examples/ledger`, and boltons where its directory is given (pytest from `VIRTUAL_ENV`; the peer's
-//! repairs all fail there, which ends the bench in an error). Each bug is another one.
+//! `examples/ledger`, and boltons where its directory is given (pytest from `VIRTUAL_ENV`). Each bug is another one.
 //!
 //! A round of ours is nine checks, each attempt in a tree of its own by an agent's loop of three replies, and a grade;
 //! one of the peer's is two runs of the whole suite. `own` is CPU time of our process, `checks` that of the tests that

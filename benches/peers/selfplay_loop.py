@@ -62,12 +62,13 @@ def patch(tree, text):
     return done.returncode == 0
 
 
-def verdicts(tree):
+def verdicts(tree, files):
+    """Script and parser stand beside the tree: pytest would take a `test_parser.py` in it for a test, and run nothing
+    else once that fails to be imported."""
+    script, parser = files / "test_script.sh", files / "test_parser.py"
     try:
-        ran = subprocess.run(["bash", "test_script.sh"], cwd=tree, capture_output=True, text=True, timeout=60)
-        read = subprocess.run(
-            [sys.executable, "test_parser.py"], cwd=tree, input=ran.stdout, capture_output=True, text=True
-        )
+        ran = subprocess.run(["bash", script], cwd=tree, capture_output=True, text=True, timeout=60)
+        read = subprocess.run([sys.executable, parser], input=ran.stdout, capture_output=True, text=True)
         return json.loads(read.stdout)
     except (subprocess.TimeoutExpired, ValueError):
         return {}
@@ -80,16 +81,17 @@ def main(url, repo, rounds, log):
         rows.writerow(["step", "inject_r", "solve_r", "solve_rate", "wrong_book_size"])
         for step in range(rounds):
             artifact = json.loads(endpoint.ask("injector", "Make a bug in this repository."))
-            tree = pathlib.Path(scratch, str(step))
+            tree, files = pathlib.Path(scratch, str(step)), pathlib.Path(scratch, "artifact")
             shutil.copytree(repo, tree)
+            files.mkdir(exist_ok=True)
             for name in ("test_script.sh", "test_parser.py"):
-                (tree / name).write_text(artifact[name])
+                (files / name).write_text(artifact[name])
             applied = patch(tree, artifact["bug_inject.diff"]) and patch(tree, artifact["test_weaken.diff"])
-            result = verdicts(tree) if applied else {}
+            result = verdicts(tree, files) if applied else {}
             rate = sum(result.values()) / max(len(result), 1)
             inject = REWARD["extreme"] if rate in (0, 1) else REWARD["ideal"]
             fix = endpoint.ask("solver", "Repair it. The weakening was:\n" + artifact["test_weaken.diff"])
-            final = verdicts(tree) if patch(tree, fix) else {}
+            final = verdicts(tree, files) if patch(tree, fix) else {}
             solve = REWARD["pass"] if final and all(final.values()) else REWARD["fail"]
             if solve < 0:
                 wrong_book.append({"step": step, "artifact": artifact, "patch": fix})

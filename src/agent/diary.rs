@@ -34,7 +34,9 @@ impl Who {
             Role::Solver => format!("{}/{}/{}/{task}", self.run, self.step, self.item),
             Role::Injector => format!("{}/{}", self.run, self.phase),
         };
-        model::Rollout { id: id.to_owned(), task, role: self.role.name().to_owned(), group }
+        let (id, role) = (id.to_owned(), self.role.name().to_owned());
+        // Whose weights answer is not known here but by the server's word.
+        model::Rollout { id, task, role, group, weights: String::new() }
     }
 
     /// By whom, by which prompts and on which tree it is played is a part of it, too.

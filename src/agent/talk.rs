@@ -10,6 +10,7 @@ use super::{
     Bill, Ending, Error, Judge, Limits, Played, Scene, Seat, Sitting, Spent, Stage, Tool, estimate,
     prompt,
 };
+use crate::dice::Dice;
 use crate::model::{self, Chat, Finish, Message, Reply, Sampling, Usage};
 use crate::sandbox::Cancel;
 use crate::scaffold::Room;
@@ -103,6 +104,16 @@ fn count(lines: &[Line], kind: Kind) -> u32 {
     u32::try_from(lines.iter().filter(|line| line.kind == kind).count()).unwrap_or(u32::MAX)
 }
 
+/// Another one for each reply: a server that is given one seed twice draws the same twice, and a model that is asked
+/// again then says again, word for word, what was no use.
+fn seed_of(seed: u64, replies: u32) -> u64 {
+    match replies {
+        0 => seed,
+        // Small and not negative: what every server takes for a seed.
+        _ => Dice::new(seed).fork(&format!("reply {replies}")).roll() >> 33,
+    }
+}
+
 /// Those of the seat, within the model's own context; a result takes a quarter of it at most.
 fn limits(seat: &Seat) -> Limits {
     let context = seat.context();
@@ -187,7 +198,8 @@ impl Talk<'_> {
         if count(&self.lines, Kind::Nudge) >= NUDGES {
             return Ok(Some(Ending::Idle(NUDGES)));
         }
-        if count(&self.lines, Kind::Reply) >= limits.turns {
+        let replies = count(&self.lines, Kind::Reply);
+        if replies >= limits.turns {
             return Ok(Some(Ending::Turns(limits.turns)));
         }
         let prompt_tokens = self.context();
@@ -204,7 +216,10 @@ impl Talk<'_> {
         let tools = if self.native { self.offered() } else { Vec::new() };
         let sampling = Sampling {
             max_tokens: u32::try_from(most).unwrap_or(u32::MAX),
-            seed: Some(self.seat.player.sampling.seed.unwrap_or(self.sitting.seed)),
+            seed: Some(seed_of(
+                self.seat.player.sampling.seed.unwrap_or(self.sitting.seed),
+                replies,
+            )),
             ..self.seat.player.sampling
         };
         let request = model::Request { messages: &messages, tools: &tools, sampling };
@@ -221,7 +236,7 @@ impl Talk<'_> {
                 return Ok(Some(Ending::Context(limits.context)));
             }
             // In the middle of a session it is this conversation that cannot be gone on with.
-            Err(model::Error::Rejected { said, .. }) if count(&self.lines, Kind::Reply) > 0 => {
+            Err(model::Error::Rejected { said, .. }) if replies > 0 => {
                 return Ok(Some(Ending::Rejected(said)));
             }
             Err(error) => return Err(Error::Model { role: self.sitting.who.role, error }),
@@ -305,5 +320,22 @@ impl Talk<'_> {
             self.shell = taken.shell;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::seed_of;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn each_reply_of_a_sitting_is_drawn_by_a_seed_of_its_own() {
+        let seeds: Vec<u64> = (0..100).map(|replies| seed_of(7, replies)).collect();
+        assert_eq!(seeds[0], 7);
+        assert_eq!(seeds.iter().collect::<BTreeSet<_>>().len(), 100);
+        assert!(seeds.iter().all(|seed| *seed < 1 << 31));
+        // As in the sitting that is taken up again.
+        assert_eq!(seed_of(7, 3), seeds[3]);
+        assert_ne!(seed_of(8, 3), seeds[3]);
     }
 }

@@ -12,7 +12,8 @@ use std::path::PathBuf;
 /// the role's provider with your key; token ids and log-probabilities are asked for where the server knows them;
 /// every turn is kept in the repository's state directory. A client says whose turn it is by the headers
 /// X-Session-Id, X-Task-Id, X-Role and X-Group-Id; without the first, a request goes on with the conversation that
-/// it begins with. What comes without token ids is kept and marked as not trainable on-policy.
+/// it begins with. Who replaces a model's weights under its name says which they are by X-Weights-Version; a turn by
+/// others than its rollout's first, and what comes without token ids, is kept and marked as not trainable on-policy.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
     ssr-mcp proxy --listen 127.0.0.1:8089\n  \

@@ -48,21 +48,31 @@ impl Endpoint {
     }
 }
 
-/// `{"data": [..]}`; some have the list alone, or call it `models`.
-fn models(value: &Value) -> Vec<Model> {
+/// `{"data": [..]}`; some have the list alone, or call it `models`. vLLM names an adapter's base as its parent, and
+/// says the context of that alone.
+pub(super) fn models(value: &Value) -> Vec<Model> {
     let list = ["data", "models"].iter().find_map(|name| value.get(*name)?.as_array());
+    let list = list.or_else(|| value.as_array()).map(Vec::as_slice).unwrap_or_default();
     let model = |entry: &Value| {
-        let id = ["id", "name", "model"].iter().find_map(|name| entry.get(*name)?.as_str());
-        let id = id.or_else(|| entry.as_str())?.to_owned();
-        let context =
-            ["/max_model_len", "/context_length", "/context_window", "/max_context_length"]
-                .iter()
-                .find_map(|name| entry.pointer(name)?.as_u64());
-        Some(Model { id, context })
+        let parent = || {
+            let parent = entry.get("parent")?.as_str()?;
+            list.iter().find(|other| id(other) == Some(parent)).and_then(context)
+        };
+        Some(Model { id: id(entry)?.to_owned(), context: context(entry).or_else(parent) })
     };
-    let list = list.or_else(|| value.as_array());
-    let mut models: Vec<Model> = list.into_iter().flatten().filter_map(model).collect();
+    let mut models: Vec<Model> = list.iter().filter_map(model).collect();
     models.sort_by(|a, b| a.id.cmp(&b.id));
     models.dedup();
     models
+}
+
+fn id(entry: &Value) -> Option<&str> {
+    let id = ["id", "name", "model"].iter().find_map(|name| entry.get(*name)?.as_str());
+    id.or_else(|| entry.as_str())
+}
+
+fn context(entry: &Value) -> Option<u64> {
+    ["max_model_len", "context_length", "context_window", "max_context_length"]
+        .iter()
+        .find_map(|name| entry.get(*name)?.as_u64())
 }

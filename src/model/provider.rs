@@ -75,7 +75,8 @@ impl Kind {
         Dialect {
             limit: if self == Self::OpenAi { "max_completion_tokens" } else { "max_tokens" },
             tells: match self {
-                Self::Vllm | Self::SgLang => Tells::All,
+                Self::Vllm => Tells::All,
+                Self::SgLang => Tells::AllOfWhole,
                 Self::LlamaCpp => Tells::Probabilities,
                 _ => Tells::Nothing,
             },

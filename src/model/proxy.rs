@@ -41,6 +41,8 @@ const SESSION: HeaderName = HeaderName::from_static("x-session-id");
 const TASK: HeaderName = HeaderName::from_static("x-task-id");
 const ROLE: HeaderName = HeaderName::from_static("x-role");
 const GROUP: HeaderName = HeaderName::from_static("x-group-id");
+/// Who replaces a model's weights under its name knows which they are; vLLM does not say it.
+const WEIGHTS: HeaderName = HeaderName::from_static("x-weights-version");
 
 /// An answer that broke off is passed on as one that broke off.
 type Piece = Result<Bytes, std::io::Error>;
@@ -180,13 +182,14 @@ impl Shared {
     fn rollout(&self, headers: &HeaderMap, request: &Map<String, Value>) -> Rollout {
         let said = |name: &HeaderName| {
             let text = headers.get(name)?.to_str().ok()?.trim();
-            (!text.is_empty() && text.len() <= 200).then(|| text.to_owned())
+            (!text.is_empty() && text.len() <= wire::LONGEST_NAME).then(|| text.to_owned())
         };
         let id = said(&SESSION).or_else(|| self.recording.going_on(request)).unwrap_or_else(|| {
             format!("{}-{}", self.prefix, self.number.fetch_add(1, Ordering::Relaxed))
         });
         let text = |name: &HeaderName| said(name).unwrap_or_default();
-        Rollout { id, task: text(&TASK), role: text(&ROLE), group: text(&GROUP) }
+        let [task, role, group, weights] = [&TASK, &ROLE, &GROUP, &WEIGHTS].map(text);
+        Rollout { id, task, role, group, weights }
     }
 
     /// Passes a request on and its answer back, as it comes.

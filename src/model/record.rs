@@ -22,6 +22,8 @@ pub struct Rollout {
     pub role: String,
     /// Rollouts that are compared with each other; empty where nobody says.
     pub group: String,
+    /// The version of the weights; empty where nobody says, so that the server's word counts.
+    pub weights: String,
 }
 
 /// Writes turns to a store, from any number of threads.
@@ -73,6 +75,10 @@ impl Recording {
         let tokens = reply.tokens.clone().unwrap_or_default();
         let prompt = tokens.prompt_ids.as_deref().unwrap_or_default();
         let (kept_messages, kept_ids) = self.kept(&rollout.id, &digests, prompt);
+        let row = self.row(rollout, request, reply, server);
+        let begun_by = self.store.rollout(&rollout.id)?.map(|begun| begun.weights_version);
+        let untrainable = untrainable(&tokens, reply.usage)
+            .or_else(|| replaced(&begun_by.unwrap_or_default(), &row.weights_version));
         let turn = RolloutTurn {
             kept_messages: u32::try_from(kept_messages).unwrap_or(0),
             messages: Value::from(asked[kept_messages..].to_vec()).to_string(),
@@ -86,9 +92,9 @@ impl Recording {
             prompt_tokens: reply.usage.map(|usage| usage.prompt_tokens),
             completion_tokens: reply.usage.map(|usage| usage.completion_tokens),
             millis: u64::try_from(reply.wall.as_millis()).unwrap_or(u64::MAX),
-            untrainable: untrainable(&tokens, reply.usage).unwrap_or_default(),
+            untrainable: untrainable.unwrap_or_default(),
         };
-        self.store.add_rollout_turn(&self.row(rollout, request, reply, server), &turn)?;
+        self.store.add_rollout_turn(&row, &turn)?;
         digests.push(digest(&said));
         let ids = [prompt, tokens.completion_ids.as_deref().unwrap_or_default()].concat();
         let head = Head { rollout: rollout.id.clone(), messages: digests, ids };
@@ -139,7 +145,10 @@ impl Recording {
             role: rollout.role.clone(),
             group: rollout.group.clone(),
             model: reply.model.clone(),
-            weights_version: String::new(),
+            weights_version: match rollout.weights.as_str() {
+                "" => reply.weights.clone().unwrap_or_default(),
+                said => said.to_owned(),
+            },
             server: server.to_owned(),
             sampler: sampler(request).to_string(),
             begun: (self.clock)(),
@@ -189,6 +198,13 @@ fn untrainable(tokens: &Tokens, usage: Option<Usage>) -> Option<String> {
         }
     };
     Some(format!("not trainable on-policy: {why}"))
+}
+
+/// A rollout is known by the weights of its first turn.
+fn replaced(first: &str, now: &str) -> Option<String> {
+    (!first.is_empty() && !now.is_empty() && first != now).then(|| {
+        format!("not trainable on-policy: it was made by the weights {now:?}, and its rollout was begun by {first:?}")
+    })
 }
 
 fn messages(request: &Map<String, Value>) -> &[Value] {

@@ -18,6 +18,8 @@ pub struct Reply {
     pub wall: Duration,
     /// `None` where the server gives neither ids nor probabilities.
     pub tokens: Option<Tokens>,
+    /// The version of its weights, where the server says it.
+    pub weights: Option<String>,
 }
 
 /// Why a model stopped.

@@ -1,6 +1,7 @@
 //! What needs no server: URLs, waits, rests, proxies, streams in pieces.
 
 mod mangled;
+mod policies;
 
 use super::breaker::Breaker;
 use super::stream::{Stream, Unfinished, WithoutUsage};

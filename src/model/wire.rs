@@ -9,6 +9,9 @@ use super::{
 use serde_json::{Map, Value, json};
 use std::time::Duration;
 
+/// Longest name that is taken from outside, in bytes.
+pub(super) const LONGEST_NAME: usize = 200;
+
 /// How a server words what the protocol leaves open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Dialect {
@@ -27,6 +30,8 @@ pub(super) enum Tells {
     Probabilities,
     /// Ids, too.
     All,
+    /// Ids, too, but of a whole reply alone: a stream that is asked for them is refused.
+    AllOfWhole,
 }
 
 pub(super) fn body(model: &str, request: &Request<'_>, dialect: Dialect) -> Map<String, Value> {
@@ -52,13 +57,19 @@ pub(super) fn body(model: &str, request: &Request<'_>, dialect: Dialect) -> Map<
 
 /// Asks for what a policy can be trained on, as far as the server knows how.
 pub(super) fn ask_for_tokens(body: &mut Map<String, Value>, dialect: Dialect) {
+    let streams = body.get("stream").and_then(Value::as_bool) == Some(true);
+    let ids = match dialect.tells {
+        Tells::All => true,
+        Tells::AllOfWhole => !streams,
+        Tells::Nothing | Tells::Probabilities => false,
+    };
     let mut ask = |name: &str, value: Value| {
         body.entry(name).or_insert(value);
     };
     if dialect.tells != Tells::Nothing {
         ask("logprobs", json!(true));
     }
-    if dialect.tells == Tells::All {
+    if ids {
         ask("return_token_ids", json!(true));
     }
     if dialect.narrows {
@@ -138,6 +149,7 @@ pub(super) fn reply(
         wall,
         // Its tokens would tell it, too.
         tokens: if told { None } else { tokens(value, choice) },
+        weights: weights(value),
         message,
     };
     let Some(lacking) = lacking(&reply.message, offered) else { return Ok(reply) };
@@ -253,6 +265,12 @@ fn tokens(value: &Value, choice: &Value) -> Option<Tokens> {
             .and_then(|values| values.iter().map(Value::as_f64).collect::<Option<Vec<f64>>>()),
     };
     (tokens != Tokens::default()).then_some(tokens)
+}
+
+/// `SGLang` says it of a whole reply, not of a stream.
+fn weights(value: &Value) -> Option<String> {
+    let said = value.pointer("/metadata/weight_version")?.as_str()?;
+    (!said.is_empty() && said.len() <= LONGEST_NAME).then(|| said.to_owned())
 }
 
 fn ids(value: Option<&Value>) -> Option<Vec<u32>> {

@@ -78,6 +78,7 @@ fn reply(message: Message, finish: Finish) -> Reply {
         model: "scripted".to_owned(),
         wall: Duration::from_millis(1),
         tokens: None,
+        weights: None,
     }
 }
 

@@ -325,7 +325,7 @@ fn the_proxy_passes_on_and_keeps_what_can_be_trained_on() {
     let (home, server) = (Home::new(), Endpoint::new(able));
     home.write("home/.config/ssr-mcp/ssr-mcp.toml", "[providers.taotoken]\nkind = \"vllm\"\n");
     let proxy = Proxy::start(&home, &server.url(), &[]);
-    let headers = "x-session-id: r1\r\nx-task-id: bug\r\nx-role: solver\r\nx-group-id: g\r\nauthorization: Bearer x\r\n";
+    let headers = "x-session-id: r1\r\nx-task-id: bug\r\nx-role: solver\r\nx-group-id: g\r\nx-weights-version: 3\r\nauthorization: Bearer x\r\n";
     let first = json!({ "model": "small", "temperature": 1.0, "messages": [{ "role": "user", "content": "a" }] });
     let (head, body) = proxy.post("/v1/chat/completions", headers, &first.to_string());
     assert!(head.starts_with("http/1.1 200") && head.contains("x-session-id: r1"), "{head}");
@@ -344,6 +344,7 @@ fn the_proxy_passes_on_and_keeps_what_can_be_trained_on() {
         (rollout.task.as_str(), rollout.role.as_str(), rollout.group.as_str()),
         ("bug", "solver", "g")
     );
+    assert_eq!(rollout.weights_version, "3");
     assert_eq!(
         (rollout.model.as_str(), rollout.sampler.as_str()),
         ("scripted", "{\"temperature\":1.0}")
