@@ -10,7 +10,8 @@ use crate::tree::Tree;
 const NEAR: usize = 400;
 
 impl Proposals {
-    /// One proposal, or two that fit together, which lead to exactly the files of `original`.
+    /// One proposal, or two that fit together, which lead to the files of `original`, but for what is written
+    /// otherwise and means the same: see [`bare`].
     pub(super) fn inverse(&self, original: &dyn Tree) -> Option<Vec<usize>> {
         let wanted: Vec<Vec<u8>> = self
             .sources
@@ -27,6 +28,7 @@ impl Proposals {
             .zip(&wanted)
             .map(|(source, wanted)| differing(source.bytes(), wanted))
             .collect();
+        let bare_wanted: Vec<Vec<u8>> = wanted.iter().map(|text| bare(text)).collect();
         let mut near = Vec::new();
         for (number, (file, proposal)) in self.made.iter().enumerate() {
             if !differ.contains(file) || !touches(proposal, spans[*file]) {
@@ -34,7 +36,7 @@ impl Proposals {
             }
             let edits = &proposal.edits;
             let made = apply_edits(self.sources[*file].bytes(), edits).unwrap_or_default();
-            if made == wanted[*file] {
+            if bare(&made) == bare_wanted[*file] {
                 if differ.len() == 1 {
                     return Some(vec![number]);
                 }
@@ -54,7 +56,7 @@ impl Proposals {
                 let Some(changes) = self.candidate(&both) else { continue };
                 let whole = differ.iter().all(|file| {
                     let made = changes.get(&self.sources[*file].path).flatten();
-                    made.is_some_and(|made| *made.bytes == wanted[*file])
+                    made.is_some_and(|made| bare(&made.bytes) == bare_wanted[*file])
                 });
                 if whole {
                     return Some(both);
@@ -73,6 +75,17 @@ fn differing(now: &[u8], wanted: &[u8]) -> (usize, usize) {
     (before, now.len() - after.take_while(same).count())
 }
 
+/// A text without white space, parentheses and lines that say `pass`: repairs put a condition in parentheses, or a
+/// statement before the filler that a removal left. Whether it is the same is for the grade to say.
+fn bare(text: &[u8]) -> Vec<u8> {
+    let lines = text.split(|byte| *byte == b'\n');
+    let counts = |byte: &&u8| !byte.is_ascii_whitespace() && !b"()".contains(byte);
+    lines
+        .filter(|line| line.trim_ascii() != b"pass")
+        .flat_map(|line| line.iter().filter(counts).copied())
+        .collect()
+}
+
 fn touches(proposal: &Proposal, (start, end): (usize, usize)) -> bool {
     proposal.edits.iter().any(|edit| edit.range.start <= end && start <= edit.range.end)
 }
@@ -89,7 +102,14 @@ fn nearer(now: &[u8], made: &[u8], wanted: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{differing, nearer};
+    use super::{bare, differing, nearer};
+
+    #[test]
+    fn what_is_written_otherwise_is_the_same() {
+        let texts: [&[u8]; 2] = [b"if a:\n    x = 1\n    pass\n", b"if (a):\n  x = 1\n"];
+        assert_eq!(bare(texts[0]), bare(texts[1]));
+        assert_ne!(bare(b"x = passed\n"), bare(b"x = ed\n"));
+    }
 
     #[test]
     fn a_part_of_the_inverse_leaves_less_that_differs() {

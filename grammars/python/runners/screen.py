@@ -77,9 +77,17 @@ def tells(request, report):
     return bool(further or passed(report))
 
 
+def say_less():
+    """pytest's account of a failure costs more than most tests, and nobody reads it here."""
+    arguments = getattr(ssr_driver, "arguments", None)
+    if arguments:
+        ssr_driver.arguments = lambda scratch: arguments(scratch) + ["--tb=no"]
+
+
 def main(request, output):
     with open(request, encoding="utf-8") as source:
         request = json.load(source)
+    say_less()
     ssr_driver.start(__file__)
     root = os.getcwd() + os.sep
     loaded = [name for name, module in list(sys.modules.items())
