@@ -145,6 +145,11 @@ pub(super) fn read(path: &Path) -> Result<Option<Read>, Problem> {
     text(path)?.map(|text| parsed(path, &text)).transpose()
 }
 
+/// A key of somebody's file, in one line: it may hold line ends, and what a terminal obeys.
+pub(super) fn foreign(key: &impl std::fmt::Display) -> String {
+    key.to_string().escape_debug().to_string()
+}
+
 /// What the text of a file at `path` says.
 pub(super) fn parsed(path: &Path, text: &str) -> Result<Read, Problem> {
     let unreadable = |error: &toml::de::Error| {
@@ -164,8 +169,8 @@ pub(super) fn parsed(path: &Path, text: &str) -> Result<Read, Problem> {
     let deserializer = toml::Deserializer::parse(text).map_err(|error| unreadable(&error))?;
     let mut warnings = Vec::new();
     let file = serde_ignored::deserialize(deserializer, |key| {
-        warnings
-            .push(format!("{}: {key} is no setting; see `ssr-mcp config schema`", path.display()));
+        let (path, key) = (path.display(), foreign(&key));
+        warnings.push(format!("{path}: {key} is no setting; see `ssr-mcp config schema`"));
     })
     .map_err(|error| unreadable(&error))?;
     Ok(Read { path: path.to_path_buf(), file, warnings })

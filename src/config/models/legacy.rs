@@ -1,6 +1,6 @@
 //! `ssr_config.json`, as scripts that drive the method through one key and one URL keep it.
 
-use super::file::{File, Read, RewardTable, RoleTable, text};
+use super::file::{File, Read, RewardTable, RoleTable, foreign, text};
 use super::{LEGACY, PROVIDER, Problem};
 use serde::Deserialize;
 use std::path::Path;
@@ -51,6 +51,7 @@ pub(super) fn parsed(path: &Path, text: &str) -> Result<Read, Problem> {
     let shown = path.display();
     let mut json = serde_json::Deserializer::from_str(text);
     let legacy: Legacy = serde_ignored::deserialize(&mut json, |key| {
+        let key = foreign(&key);
         warnings.push(format!("{shown}: {key} is no setting of {LEGACY}, and is ignored"));
     })
     .map_err(|error| {

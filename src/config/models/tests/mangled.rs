@@ -14,7 +14,7 @@ fn check(read: Result<Read, Problem>, path: &Path) {
     match read {
         Ok(read) => {
             for warning in &read.warnings {
-                assert!(!warning.contains('\n'), "{warning:?}");
+                assert!(!warning.contains(char::is_control), "{warning:?}");
             }
             // No setting holds a key.
             for (name, _) in entries(&read.file) {
@@ -86,6 +86,18 @@ fn a_mangled_file_of_the_scripts_is_read_or_refused() {
     mangled::check("settings-legacy", &seeds, &words, &|input| {
         check(legacy::parsed(path, &String::from_utf8_lossy(input)), path);
     });
+}
+
+#[test]
+fn a_key_that_holds_line_ends_and_orders_for_a_terminal_is_told_in_one_line() {
+    let warnings = [
+        legacy::parsed(Path::new("/r/a.json"), r#"{"a\n\u001b[2J": 1}"#).unwrap().warnings,
+        file::parsed(Path::new("/r/a.toml"), "\"a\\n\\u001b[2J\" = 1\n").unwrap().warnings,
+    ];
+    for warning in warnings.concat() {
+        assert!(warning.contains(r"a\n\u{1b}[2J is no setting"), "{warning:?}");
+        assert!(!warning.contains(char::is_control), "{warning:?}");
+    }
 }
 
 #[test]
