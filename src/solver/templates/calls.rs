@@ -2,14 +2,17 @@
 //! the parameters' names. A call that was taken away stands nowhere any more where it was the only one.
 
 use super::Work;
+use crate::syntax::Function;
 use std::collections::BTreeMap;
 
 /// Calls a function draws on at most.
 const MOST: usize = 60;
 /// Where a single argument may be anything: so many names are tried.
 const NAMES: usize = 4;
+/// What methods call their own object, in Python and Rust.
+const SELF: &str = "self";
 
-/// Texts with their closeness, and the callees among them that take exactly one argument.
+/// Texts with their closeness, and the callees that want exactly one argument.
 pub(super) struct Calls {
     pub(super) texts: Vec<(String, f64)>,
     pub(super) unary: Vec<(String, f64)>,
@@ -28,32 +31,13 @@ pub(super) fn of(
         if Some(number) == function || other.parent.is_some_and(|parent| Some(parent) != function) {
             continue;
         }
-        let is_method = other.parameters.first().is_some_and(|first| first.name == "self");
-        let owner = |qualified: &str, name: &str| qualified.len() - name.len();
-        let callee = if is_method {
-            // Of the same class or type: what stands before the name is the same.
-            let shares = own.is_some_and(|own| {
-                let (a, b) =
-                    (owner(&own.qualified, &own.name), owner(&other.qualified, &other.name));
-                own.qualified[..a] == other.qualified[..b]
-                    && own.parameters.first().is_some_and(|first| first.name == "self")
-            });
-            if !shares {
-                continue;
-            }
-            format!("self.{}", other.name)
-        } else if other.qualified == other.name || other.parent.is_some() {
-            other.name.clone()
-        } else {
-            continue;
-        };
+        let Some(callee) = callee(own, other) else { continue };
         let near = 0.2 + 0.8 * likeness.get(&Some(number)).copied().unwrap_or(0.0);
         let mentioned = if work.clues.words.contains(&other.name) { 1.3 } else { 1.0 };
         let wanted: Vec<&str> = other
             .parameters
             .iter()
-            .skip(usize::from(is_method))
-            .filter(|parameter| parameter.default.is_none())
+            .filter(|parameter| parameter.name != SELF && parameter.default.is_none())
             .map(|parameter| parameter.name.as_str())
             .collect();
         let closeness = near * mentioned;
@@ -63,7 +47,7 @@ pub(super) fn of(
         if wanted.iter().all(|name| names.contains(name)) {
             texts.push((format!("{callee}({})", wanted.join(", ")), closeness));
         } else if let [_] = wanted[..] {
-            let guesses = names.iter().filter(|name| **name != "self").take(NAMES);
+            let guesses = names.iter().filter(|name| **name != SELF).take(NAMES);
             texts.extend(guesses.map(|name| (format!("{callee}({name})"), 0.5 * closeness)));
         }
     }
@@ -72,4 +56,20 @@ pub(super) fn of(
         list.truncate(MOST);
     }
     Calls { texts, unary }
+}
+
+/// How a function names another one: plainly, or as a method of the same class or type; `None` where it cannot.
+fn callee(own: Option<&Function>, other: &Function) -> Option<String> {
+    if is_method(other) {
+        let own = own.filter(|own| is_method(own))?;
+        // What stands before the name is the same.
+        let shares =
+            own.qualified.strip_suffix(&own.name)? == other.qualified.strip_suffix(&other.name)?;
+        return shares.then(|| format!("{SELF}.{}", other.name));
+    }
+    (other.qualified == other.name || other.parent.is_some()).then(|| other.name.clone())
+}
+
+fn is_method(function: &Function) -> bool {
+    function.parameters.first().is_some_and(|first| first.name == SELF)
 }
