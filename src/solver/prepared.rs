@@ -107,8 +107,8 @@ impl<'a> Prepared<'a> {
         bench.attempts(request, player, &judge)
     }
 
-    /// An attempt that makes the original at once (what is written otherwise and means the same counts), where one or two of the solver's own proposals do:
-    /// what no order can beat. It takes the original, so that no player may ask.
+    /// An attempt that makes the original at once (what is written otherwise and means the same counts), where one
+    /// or two of the solver's own proposals do: what no order can beat. It takes the original, so that no player may ask.
     pub fn inverse(&self) -> Result<Option<Attempt>, Error> {
         let Ok(bench) = &self.bench else { return Ok(None) };
         let inverse = bench.proposals.inverse(self.harness.base());
