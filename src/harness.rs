@@ -5,6 +5,7 @@ mod baseline;
 mod caches;
 mod entered;
 mod instruments;
+mod live;
 mod memo;
 mod observed;
 pub mod parsing;
@@ -20,6 +21,8 @@ pub use crate::runner::Asked;
 pub use baseline::Baseline;
 pub use entered::Entered;
 pub use instruments::{Coverage, Screened};
+pub use live::{Live, Loaded};
+pub use slots::busy;
 
 use crate::runner::Runner;
 use crate::sandbox::{self, Cancel, Limits, Sandbox, Tier};
@@ -428,11 +431,6 @@ impl Harness {
     /// What all runs so far took.
     pub fn spent(&self) -> Spent {
         *self.spent.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// How long at least one run was under way: the rest of a wall clock's time is not theirs.
-    pub fn busy(&self) -> Duration {
-        self.slots.busy_for()
     }
 
     fn spend(&self, cpu: Duration) {

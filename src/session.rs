@@ -6,6 +6,7 @@
 mod apply;
 mod bugs;
 mod by_model;
+mod cases;
 mod check;
 mod configured;
 mod csv;
@@ -117,6 +118,8 @@ use std::sync::OnceLock;
 
 /// Attempts per bug (G) where nobody says otherwise: the paper's.
 pub const DEFAULT_ATTEMPTS: usize = 8;
+/// Below the state root: evaluations, and the trees of cases that bring none.
+const EVALS: &str = "evals";
 /// Most candidate bugs that one round runs before it gives up.
 const CANDIDATES: usize = 200;
 

@@ -39,7 +39,7 @@ use crate::agent::Bill;
 use crate::artifact::Artifact;
 use crate::diff::Patch;
 use crate::grading::{Grade, Reason, Task};
-use crate::harness::{Asked, Audience, Error, Harness, How, Program, Screened};
+use crate::harness::{Asked, Audience, Error, Harness, How, Live, Loaded, Program, Screened};
 use crate::policy::{Drawn, Past, Player};
 use crate::reward;
 use crate::syntax::Languages;
@@ -185,6 +185,10 @@ struct Bench<'a> {
     choices: OnceLock<Choices>,
     /// Where the failing tests stop on the task itself.
     start: OnceLock<Stages>,
+    /// Processes that have the failing tests loaded.
+    live: Live,
+    /// Whether the best candidate of an attempt is graded that repairs a part alone.
+    grades_partial: bool,
     /// What the store knows of the bug, where it is asked.
     memory: Option<Memory>,
 }
@@ -256,6 +260,8 @@ impl<'a> Bench<'a> {
             graded: Mutex::default(),
             choices: OnceLock::new(),
             start: OnceLock::new(),
+            live: Live::default(),
+            grades_partial: true,
             memory: None,
         }))
     }
@@ -343,7 +349,10 @@ impl<'a> Bench<'a> {
         let cancelled = self.harness.cancel().is_cancelled();
         let grade = match (outcome.judged, &outcome.candidate) {
             (Some(grade), _) => grade,
-            (None, Some(partial)) if !cancelled => self.grade(partial, judge)?,
+            (None, Some(partial)) if !cancelled && self.grades_partial => {
+                self.grade(partial, judge)?
+            }
+            (None, Some(partial)) if !cancelled => self.ungraded(partial),
             (None, _) => Grade {
                 solved: false,
                 reason: if cancelled {
@@ -484,10 +493,45 @@ impl<'a> Bench<'a> {
             first: if self.start.get().is_some() { &self.first } else { &[] },
             stages: stages.map(|(id, stage)| (id.clone(), *stage)).collect(),
         };
-        let answers =
-            self.harness.screen(&self.state, candidates, &asked, &self.files, self.usual)?;
-        let answer = |Screened { passed, stages }| Some(Answer { passed, stages });
-        Ok(answers.into_iter().map(answer).collect())
+        let mut answers = match self.start.get() {
+            Some(start) => {
+                let loaded = Loaded {
+                    changes: &self.state,
+                    tests: &tests,
+                    test_files: &self.files,
+                    usual: self.usual,
+                    start,
+                };
+                self.harness.screen_live(&self.live, &loaded, candidates, &asked)?
+            }
+            None => vec![None; candidates.len()],
+        };
+        let open: Vec<usize> =
+            answers.iter().enumerate().filter(|(_, it)| it.is_none()).map(|(at, _)| at).collect();
+        if !open.is_empty() {
+            let rest: Vec<Changes> = open.iter().map(|at| candidates[*at].clone()).collect();
+            let screened =
+                self.harness.screen(&self.state, &rest, &asked, &self.files, self.usual)?;
+            // What stands behind one that passes was not run: neither is it said to be.
+            let ran = screened.len();
+            for (at, one) in open.iter().zip(screened) {
+                answers[*at] = Some(one);
+            }
+            if let Some(not_run) = open.get(ran) {
+                answers.truncate(*not_run);
+            }
+        }
+        let answer = |Screened { passed, stages }| Answer { passed, stages };
+        Ok(answers.into_iter().map(|it| it.map(answer)).collect())
+    }
+
+    /// What a screen says of a candidate that repairs a part.
+    fn ungraded(&self, partial: &Changes) -> Grade {
+        let screened = lock(&self.screened);
+        let passed = screened.get(&partial.digest()).map(|answer| &answer.passed);
+        let fails = |id: &&TestId| passed.is_none_or(|passed| !passed.contains(*id));
+        let failed = self.failing.iter().filter(fails).cloned().collect();
+        Grade { solved: false, reason: Reason::TestsFailed(failed), flags: Vec::new() }
     }
 
     fn grade(&self, candidate: &Changes, judge: Judge<'_>) -> Result<Grade, Error> {

@@ -21,13 +21,20 @@ Without --out the checkpoint lies in the workspace, and play, inject and solve g
 they do not); with --out it is a file for their --policy. A checkpoint that is there already is gone on with.\n\n\
 Examples:\n  ssr-mcp train . --steps 20\n  \
 ssr-mcp train . --role solver --steps 50 --out solver.policy\n  \
-ssr-mcp train ../one ../two --steps 100 --seed 7 --out both.policy --json\n\n\
+ssr-mcp train ../one ../two --steps 100 --seed 7 --out both.policy --json\n  \
+ssr-mcp train --role solver --cases cases --repos packages --steps 50 --out solver.policy\n\n\
 Exit code 1 says that no step had anything to learn from."
 )]
 pub struct Train {
-    /// The repositories
-    #[arg(default_value = ".", value_name = "REPO")]
-    repos: Vec<PathBuf>,
+    /// The repositories [default: the working directory]
+    #[arg(value_name = "REPO")]
+    of: Vec<PathBuf>,
+    /// Learn from these bugs, in the forms of `ssr-mcp help eval`, and not from those that repositories keep
+    #[arg(long, value_name = "DIR|JSONL", conflicts_with = "of")]
+    cases: Option<PathBuf>,
+    /// Where the trees are that cases name
+    #[arg(long, value_name = "DIR", requires = "cases")]
+    repos: Option<PathBuf>,
     /// Steps to take
     #[arg(long, value_name = "N", default_value_t = 1)]
     steps: u32,
@@ -77,12 +84,15 @@ pub(super) fn run(command: &Train, context: &mut Context<'_>) -> Ended {
     if command.seed.is_none() {
         out::note(&format!("seed {seed} (give --seed {seed} to repeat this)"));
     }
+    let repositories = match (&command.cases, command.of.as_slice()) {
+        (Some(_), _) => Vec::new(),
+        (None, []) => vec![command.tests.repository(None)],
+        (None, of) => of.iter().map(|repo| command.tests.repository(Some(repo))).collect(),
+    };
     let request = TrainRequest {
-        repositories: command
-            .repos
-            .iter()
-            .map(|repo| command.tests.repository(Some(repo)))
-            .collect(),
+        repositories,
+        cases: command.cases.clone(),
+        trees: command.repos.clone(),
         steps: command.steps,
         seed: Some(seed),
         role: command.role,

@@ -138,7 +138,7 @@ impl Harness {
 
     /// Three usual runs; where each test's own time is known, five times theirs and one usual run for
     /// imports, if that is less. The floor keeps a slow start from counting as an endless loop.
-    fn screening_limit(&self, tests: &[TestId], usual: Duration) -> Duration {
+    pub(super) fn screening_limit(&self, tests: &[TestId], usual: Duration) -> Duration {
         let known = self.baseline.get().and_then(|baseline| {
             tests.iter().map(|id| baseline.durations.get(id)).sum::<Option<f64>>()
         });

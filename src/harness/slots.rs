@@ -7,15 +7,27 @@ use std::time::{Duration, Instant};
 pub(super) struct Slots {
     free: Mutex<usize>,
     given_back: Condvar,
-    busy: Mutex<Busy>,
 }
 
 /// How long at least one run was under way.
-#[derive(Default)]
 struct Busy {
     runs: usize,
     since: Option<Instant>,
     total: Duration,
+}
+
+/// Of all harnesses: those of several repositories work beside each other, and a share of the time must not
+/// count them twice.
+static BUSY: Mutex<Busy> = Mutex::new(Busy { runs: 0, since: None, total: Duration::ZERO });
+
+/// How long at least one run of this process's was under way so far.
+pub fn busy() -> Duration {
+    let busy = lock();
+    busy.total + busy.since.map_or(Duration::ZERO, |since| since.elapsed())
+}
+
+fn lock() -> MutexGuard<'static, Busy> {
+    BUSY.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The right to one run; given back when dropped. Whoever holds one asks for no other.
@@ -25,7 +37,7 @@ impl Slots {
     /// At least one.
     pub(super) fn new(many: usize) -> Self {
         let (free, given_back) = (Mutex::new(many.max(1)), Condvar::new());
-        Self { free, given_back, busy: Mutex::default() }
+        Self { free, given_back }
     }
 
     /// Waits until a run may begin. Each run ends within its time limit, so that this does, too.
@@ -36,25 +48,16 @@ impl Slots {
             .wait_while(free, |free| *free == 0)
             .unwrap_or_else(PoisonError::into_inner);
         *free -= 1;
-        let mut busy = self.busy();
+        let mut busy = lock();
         busy.runs += 1;
         busy.since.get_or_insert_with(Instant::now);
         Slot(self)
-    }
-
-    pub(super) fn busy_for(&self) -> Duration {
-        let busy = self.busy();
-        busy.total + busy.since.map_or(Duration::ZERO, |since| since.elapsed())
-    }
-
-    fn busy(&self) -> MutexGuard<'_, Busy> {
-        self.busy.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Drop for Slot<'_> {
     fn drop(&mut self) {
-        let mut busy = self.0.busy();
+        let mut busy = lock();
         busy.runs -= 1;
         if busy.runs == 0
             && let Some(since) = busy.since.take()

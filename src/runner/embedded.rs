@@ -20,6 +20,8 @@ embed![
     "python/runners/screen.py",
     "python/runners/observe.py",
     "python/runners/describe.py",
+    "python/runners/live.py",
+    "python/runners/place.py",
     "python/runners/fork.py",
     "python/runners/server.py",
     "python/runners/canary_pytest.py",

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Where the server lies inside.
-const PLACE: &str = "/tmp/ssr/server";
+pub(super) const PLACE: &str = "/tmp/ssr/server";
 
 /// To be run from the tree's root, with the environment of the runner's tools and its own on top. One
 /// request a line, one reply a line; the first reply, to no request, says that it is ready.
@@ -51,6 +51,7 @@ impl Runner {
             ("server.py", program),
             ("ssr_driver.py", embedded::file(spec.folder(), &spec.script.driver)),
             ("ssr_fork.py", embedded::file("python", "fork.py")),
+            ("ssr_place.py", embedded::file("python", "place.py")),
         ];
         let at = |name: &str| Path::new(PLACE).join(name);
         let parts = parts.into_iter().filter(|(_, text)| !text.is_empty());

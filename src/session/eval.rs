@@ -1,28 +1,25 @@
 //! `eval`: how many of a fixed set of bugs a policy repairs, and in how many test runs.
 //!
-//! The outcomes of a case are in the store before the next case begins, under what was asked for: an
+//! The outcomes of a case are in the store before others begin, under what was asked for: an
 //! interrupted evaluation goes on, and nothing is attempted twice. What cannot be attempted has an outcome
 //! of its own, and counts as not repaired. Policies that are asked for together share what is dear: a case
 //! is surveyed once, and a candidate is run once.
 
 mod answer;
-mod case;
 mod player;
-mod ready;
 mod tally;
 
 pub use answer::{EvalAnswer, EvalLead, Evaluated, RateAt, RateOf};
 pub use tally::{Interval, Rate};
 
+use super::cases::{Case, Cases, Found, NotReady, Ready};
 use super::open::{Opened, create_private};
-use super::{Error, Job, Session};
+use super::{EVALS, Error, Job, Session};
 use crate::grading;
 use crate::solver::{Attempt, Prepared};
 use crate::store::{Eval, EvalOutcome, Store};
 use crate::tree::hex;
-use case::{Case, Cases};
 use player::Policy;
-use ready::{NotReady, Ready};
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
@@ -30,9 +27,6 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
-
-/// Below the state root: evaluations, and the trees of their cases.
-const FOLDER: &str = "evals";
 
 const REPAIRED: &str = "repaired";
 /// Passes the bug's tests, and fails others that the original passes.
@@ -166,33 +160,83 @@ impl Session {
         // One tree after another: opening one takes its baseline.
         order.sort_by(|a, b| a.package.cmp(&b.package));
         let (mut open, started) = (None, Instant::now());
-        for (number, case) in order.iter().enumerate() {
+        let mut number = 0;
+        while number < order.len() {
             if job.cancel.is_cancelled() {
                 return Err(Error::Cancelled);
             }
             let at = cases.cases.len() - order.len() + number + 1;
             let so_far = so_far(contests, number, order.len(), started.elapsed());
-            job.step(&format!("case {at} of {}: {}{so_far}", cases.cases.len(), case.id));
-            let mut waiting: Vec<&mut Contest> =
-                contests.iter_mut().filter(|contest| waits(case, contest)).collect();
-            let policies: Vec<&Policy> = waiting.iter().map(|contest| &contest.policy).collect();
-            let playing = Playing { session: self, request, seed, job };
-            let rows = playing.case(case, &mut open, &policies)?;
-            for (contest, rows) in waiting.iter_mut().zip(rows) {
-                for one in rows {
-                    let row = EvalOutcome { eval: contest.eval.clone(), ..one };
-                    contest.repaired += usize::from(answer::is_repair(&row, request.budget));
-                    contest.played += 1;
-                    store.keep_eval_outcome(&row).map_err(Error::harness)?;
+            let id = &order[number].id;
+            job.step(&format!("case {at} of {}: {id}{so_far}", cases.cases.len()));
+            let together = self.together(request, &order[number..], &mut open, job)?;
+            number += together.len();
+            let contests_of = |case: &Case| -> Vec<&Policy> {
+                let waiting = contests.iter().filter(|contest| waits(case, contest));
+                waiting.map(|contest| &contest.policy).collect()
+            };
+            let parallel = (self.config().cores / together.len()).max(1);
+            let playing = |judged| Playing { request, seed, parallel, job, judged };
+            let opened = open.as_ref().map(|(_, opened)| opened);
+            let played: Vec<_> = std::thread::scope(|scope| {
+                let mut begun = Vec::new();
+                for (case, ready) in &together {
+                    let (policies, playing) = (contests_of(case), playing(Mutex::default()));
+                    begun.push(scope.spawn(move || playing.case(case, opened, ready, &policies)));
+                }
+                begun.into_iter().map(std::thread::ScopedJoinHandle::join).collect()
+            });
+            for ((case, _), rows) in together.iter().zip(played) {
+                let rows = rows.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+                let waiting = contests.iter_mut().filter(|contest| waits(case, contest));
+                for (contest, rows) in waiting.zip(rows) {
+                    for one in rows {
+                        let row = EvalOutcome { eval: contest.eval.clone(), ..one };
+                        contest.repaired += usize::from(answer::is_repair(&row, request.budget));
+                        contest.played += 1;
+                        store.keep_eval_outcome(&row).map_err(Error::harness)?;
+                    }
                 }
             }
         }
         Ok(())
     }
 
+    /// The next cases that are of one tree, as many as there are cores; the tree is open then.
+    fn together<'a>(
+        &self,
+        request: &EvalRequest,
+        order: &[&'a Case],
+        open: &mut Option<(PathBuf, Opened)>,
+        job: &Job,
+    ) -> Result<Vec<Tried<'a>>, Error> {
+        let trees = request.repositories.as_ref().map(|trees| self.config().cwd.join(trees));
+        let mut together: Vec<Tried<'_>> = Vec::new();
+        for case in order.iter().take(self.config().cores.max(1)) {
+            let found = self.found(case, trees.as_deref());
+            let others = |found: &Found| open.as_ref().is_none_or(|(dir, _)| *dir != found.dir);
+            if together.iter().any(|(_, ready)| ready.is_ok()) && found.as_ref().is_ok_and(others) {
+                break;
+            }
+            let ready = found.and_then(|found| {
+                self.open_found(&found, open, job)?;
+                match open.as_ref() {
+                    Some((_, opened)) => found.on(opened, job),
+                    None => Err(Error::Cancelled.into()),
+                }
+            });
+            together.push(match ready {
+                Ok(ready) => (*case, Ok(ready)),
+                Err(NotReady::Outcome(outcome, why)) => (*case, Err((outcome, why))),
+                Err(NotReady::Error(error)) => return Err(error),
+            });
+        }
+        Ok(together)
+    }
+
     /// Evaluations are of many repositories, and kept beside them.
     pub(super) fn evals(&self) -> Result<Store, Error> {
-        let dir = self.config().state_root()?.join(FOLDER);
+        let dir = self.config().state_root()?.join(EVALS);
         create_private(&dir)?;
         Store::open(&dir).map_err(Error::harness)
     }
@@ -245,38 +289,44 @@ fn count(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }
 
-/// Cases at work.
+/// Why a case cannot be played, in a word and in words.
+type Unready = (&'static str, String);
+type Tried<'a> = (&'a Case, Result<Ready, Unready>);
+
+/// A case at work.
 struct Playing<'a> {
-    session: &'a Session,
     request: &'a EvalRequest,
     seed: u64,
+    /// Runs at once.
+    parallel: usize,
     job: &'a Job,
+    /// What was said of the case's patches that solve it: many policies come to the same.
+    judged: Mutex<BTreeMap<String, (&'static str, String)>>,
 }
 
 impl Playing<'_> {
-    /// The outcomes of each policy. `open`: the tree of the case before, which is often this one's.
+    /// The outcomes of each policy.
     fn case(
         &self,
         case: &Case,
-        open: &mut Option<(PathBuf, Opened)>,
+        open: Option<&Opened>,
+        ready: &Result<Ready, Unready>,
         policies: &[&Policy],
     ) -> Result<Vec<Vec<EvalOutcome>>, Error> {
-        let place = self.request.repositories.as_ref();
-        let place = place.map(|place| self.session.config().cwd.join(place));
-        let ready = match self.session.ready(case, place.as_deref(), open, self.job) {
+        let ready = match ready {
             Ok(ready) => ready,
-            Err(NotReady::Error(error)) => return Err(error),
-            Err(NotReady::Outcome(outcome, why)) => {
-                return Ok(vec![vec![row(case, 0, outcome, why)]; policies.len()]);
+            Err((outcome, why)) => {
+                return Ok(vec![vec![row(case, 0, outcome, why.clone())]; policies.len()]);
             }
         };
-        let Some((_, opened)) = open.as_ref() else { return Ok(Vec::new()) };
+        let Some(opened) = open else { return Ok(Vec::new()) };
         // The same in every evaluation, so that the same candidates are compared.
         let seed = crate::dice::Dice::new(self.seed).fork(&case.id).roll();
         let prepared = Prepared::of(&opened.harness, &opened.languages, &ready.artifact)
             .and_then(|prepared| prepared.remembering(seed))
-            .map_err(|error| self.job.failed(error))?;
-        let workers = self.session.config().cores.clamp(1, policies.len().max(1));
+            .map_err(|error| self.job.failed(error))?
+            .grading_repairs_alone();
+        let workers = self.parallel.clamp(1, policies.len().max(1));
         let (next, done) = (AtomicUsize::new(0), Mutex::new(BTreeMap::new()));
         std::thread::scope(|scope| {
             for _ in 0..workers {
@@ -284,7 +334,7 @@ impl Playing<'_> {
                     loop {
                         let number = next.fetch_add(1, Ordering::Relaxed);
                         let Some(policy) = policies.get(number) else { break };
-                        let rows = self.attempts(case, (opened, &ready), &prepared, policy, seed);
+                        let rows = self.attempts(case, (opened, ready), &prepared, policy, seed);
                         done.lock().unwrap_or_else(PoisonError::into_inner).insert(number, rows);
                     }
                 });
@@ -306,14 +356,24 @@ impl Playing<'_> {
     ) -> Result<Vec<EvalOutcome>, Error> {
         let started = Instant::now();
         let (budget, sampled) = (self.request.budget, self.request.sampled);
-        let parallel = self.session.config().cores;
-        let wanted = player::Wanted { budget, sampled, seed, parallel };
+        let wanted = player::Wanted { budget, sampled, seed, parallel: self.parallel };
         let failed = |error| self.job.failed(error);
         let attempts = policy.attempts(prepared, wanted).map_err(failed)?;
         let (seconds, all) = (started.elapsed().as_secs_f64(), attempts.len().max(1));
         let mut rows = Vec::new();
         for (number, attempt) in attempts.iter().enumerate() {
-            let (outcome, detail) = judged(opened, ready, attempt).map_err(failed)?;
+            let known = |judged: &Self| {
+                let judged = judged.judged.lock().unwrap_or_else(PoisonError::into_inner);
+                judged.get(&attempt.patch).cloned().filter(|_| attempt.solved)
+            };
+            let (outcome, detail) = match known(self) {
+                Some(known) => known,
+                None => judged(opened, ready, attempt).map_err(failed)?,
+            };
+            if attempt.solved {
+                let mut judged = self.judged.lock().unwrap_or_else(PoisonError::into_inner);
+                judged.insert(attempt.patch.clone(), (outcome, detail.clone()));
+            }
             let seconds = seconds / f64::from(count(all));
             let one = row(case, number, outcome, detail);
             rows.push(EvalOutcome { runs: count(attempt.runs), seconds, ..one });

@@ -1,18 +1,23 @@
 //! `train`: bugs are played by the policy that learns from them, step by step.
 
+mod before;
 mod bugs;
 mod checkpoint;
 mod rollouts;
 mod steps;
 
+use super::cases::{Cases, Found, NotReady};
+use super::open::Opened;
 use super::policy::own;
 use super::{Error, Job, Repository, START, Session, folder};
+use crate::artifact::Artifact;
 use crate::consistency::Minima;
 use crate::injector::Strategy;
 use crate::reward::{Rule, Signals};
 use crate::solver::Remembered;
 use crate::trainer::{Algorithm, Report, RoleReport, Skip, Update};
-use std::path::PathBuf;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 /// Candidate repairs of an attempt that is learned from: few, so that an early repair is worth more.
 pub const TRAINING_RUNS: usize = 20;
@@ -61,8 +66,12 @@ impl TrainedRole {
 
 #[derive(Clone, Debug)]
 pub struct TrainRequest {
-    /// Bugs are taken from each in turn.
+    /// Bugs are taken from each in turn. None where `cases` are given, which name theirs.
     pub repositories: Vec<Repository>,
+    /// The bugs that the solver learns from, in place of those that the repositories keep, and where their trees
+    /// are.
+    pub cases: Option<PathBuf>,
+    pub trees: Option<PathBuf>,
     pub steps: u32,
     /// The configuration's where `None`.
     pub seed: Option<u64>,
@@ -90,6 +99,8 @@ impl Default for TrainRequest {
     fn default() -> Self {
         Self {
             repositories: Vec::new(),
+            cases: None,
+            trees: None,
             steps: 1,
             seed: None,
             role: TrainedRole::default(),
@@ -179,8 +190,12 @@ impl Session {
         tell: &mut dyn FnMut(TrainStep) -> Result<(), Error>,
     ) -> Result<Trained, Error> {
         check(request)?;
+        let trees: Vec<Tree> = match &request.cases {
+            Some(cases) => self.given(cases, request.trees.as_deref(), job)?,
+            None => request.repositories.iter().map(|one| (one.clone(), None)).collect(),
+        };
         let mut workspaces = Vec::new();
-        for repository in &request.repositories {
+        for (repository, _) in &trees {
             workspaces.push(self.workspace(repository)?);
         }
         let path = match (&request.out, workspaces.as_slice()) {
@@ -188,7 +203,8 @@ impl Session {
             (None, [one]) => own(&one.state),
             (None, _) => {
                 return Err(Error::usage(
-                    "several repositories are trained on together: say with --out where the checkpoint goes",
+                    "several repositories, or cases, are trained on together: say with --out where the checkpoint \
+                     goes",
                 ));
             }
         };
@@ -212,12 +228,13 @@ impl Session {
         checkpoint::sweep(&path);
         let mut learner = steps::Learner::begin(self, request, &path)?;
         let mut opened = Vec::new();
-        for repository in &request.repositories {
+        for (repository, _) in &trees {
             opened.push(self.open(repository, job)?);
         }
         let mut places = Vec::new();
-        for opened in &opened {
-            places.push(bugs::Place::new(opened, learner.seed)?);
+        for (opened, (_, given)) in opened.iter().zip(trees) {
+            let bugs = given.map(|given| artifacts(given, opened, job)).transpose()?;
+            places.push(bugs::Place::new(opened, bugs, learner.seed)?);
         }
         let mut trained = Trained::default();
         for number in 1..=request.steps {
@@ -229,6 +246,32 @@ impl Session {
         }
         drop(held);
         Ok(trained)
+    }
+
+    /// The trees of cases, and the bugs on each. What names none is told, and left out.
+    fn given(&self, cases: &Path, trees: Option<&Path>, job: &Job) -> Result<Vec<Tree>, Error> {
+        let cwd = &self.config().cwd;
+        let cases = Cases::read(&cwd.join(cases))?;
+        let trees = trees.map(|trees| cwd.join(trees));
+        let mut places: BTreeMap<PathBuf, (Repository, Vec<Given>)> = BTreeMap::new();
+        for case in &cases.cases {
+            match self.found(case, trees.as_deref()) {
+                Ok(found) => {
+                    let place = places.entry(found.dir.clone());
+                    let (_, given) = place.or_insert_with(|| (found.repository(), Vec::new()));
+                    given.push((case.id.clone(), found));
+                }
+                Err(NotReady::Error(error)) => return Err(error),
+                Err(NotReady::Outcome(_, why)) => job.step(&left_out(&case.id, &why)),
+            }
+        }
+        if places.is_empty() {
+            let all = cases.cases.len();
+            return Err(Error::usage(format!(
+                "none of the {all} cases can be learned from; --repos says where their trees are"
+            )));
+        }
+        Ok(places.into_values().map(|(repository, given)| (repository, Some(given))).collect())
     }
 
     /// One step on a repository.
@@ -256,9 +299,36 @@ impl Session {
     }
 }
 
+/// A case's name, and what it names.
+type Given = (String, Found);
+/// What is trained on, and the bugs in place of those that are kept of it.
+type Tree = (Repository, Option<Vec<Given>>);
+
+/// Bugs on their open tree. What cannot be put on it is told, and left out.
+fn artifacts(given: Vec<Given>, opened: &Opened, job: &Job) -> Result<Vec<Artifact>, Error> {
+    let mut artifacts = Vec::new();
+    for (case, found) in given {
+        match found.on(opened, job) {
+            Ok(ready) => artifacts.push(ready.artifact),
+            Err(NotReady::Error(error)) => return Err(error),
+            Err(NotReady::Outcome(_, why)) => job.step(&left_out(&case, &why)),
+        }
+    }
+    Ok(artifacts)
+}
+
+fn left_out(case: &str, why: &str) -> String {
+    format!("the case {case} is left out: {why}")
+}
+
 /// Refuses what makes no sense before anything runs.
 fn check(request: &TrainRequest) -> Result<(), Error> {
-    if request.repositories.is_empty()
+    if request.cases.is_some() && request.role != TrainedRole::Solver {
+        return Err(Error::usage(
+            "cases are bugs that are there already, and from them the solver learns alone: give --role solver",
+        ));
+    }
+    if (request.repositories.is_empty() && request.cases.is_none())
         || request.steps == 0
         || request.bugs == 0
         || request.runs == 0

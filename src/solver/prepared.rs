@@ -77,6 +77,22 @@ impl<'a> Prepared<'a> {
         Ok(self)
     }
 
+    /// For those who ask what is repaired alone: what does not pass the failing tests is not graded.
+    #[must_use]
+    pub fn grading_repairs_alone(mut self) -> Self {
+        if let Ok(bench) = &mut self.bench {
+            bench.grades_partial = false;
+        }
+        self
+    }
+
+    /// Ends the processes that are kept for more candidates: one that is not attempted for a while needs none.
+    pub fn leave(&self) {
+        if let Ok(bench) = &self.bench {
+            bench.live.leave();
+        }
+    }
+
     /// Why nothing can be tried.
     pub fn refusal(&self) -> Option<&Reason> {
         self.bench.as_ref().err()

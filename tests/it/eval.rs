@@ -142,6 +142,44 @@ fn reported(home: &Home) {
 }
 
 #[test]
+fn the_solver_learns_from_cases_and_nothing_of_them_stays_in_a_workspace() {
+    let home = Home::new();
+    cases(&home);
+    let train = |more: &str| {
+        let given =
+            "--cases ../cases --repos ../clones --role solver --seed 3 --bugs 3 --attempts 4";
+        let arguments = given.split_whitespace().chain(more.split_whitespace());
+        home.binary().arg("train").args(arguments).arg("--json").output().unwrap()
+    };
+    let output = train("--runs 5 --out one.policy");
+    let told = String::from_utf8_lossy(&output.stderr);
+    for left_out in ["nowhere", "outside", "twisted", "acme__calc-2"] {
+        assert!(told.contains(&format!("the case {left_out} is left out: ")), "{told}");
+    }
+    let step = lines(&output.stdout).pop().unwrap();
+    assert_eq!((output.status.code(), &step["trained"]), (Some(0), &json!(true)), "{step}");
+    assert_eq!((&step["again"], &step["injected"]), (&json!(3), &json!(0)));
+    // The same seed, the same policy; what is remembered makes no difference.
+    let again = train("--runs 5 --out two.policy");
+    assert_eq!(lines(&again.stdout).pop().unwrap()["policy"], step["policy"]);
+    let text = home.binary().args(["status", "../cases/broken", "--json"]).output().unwrap();
+    let status = &lines(&text.stdout)[0];
+    assert_eq!((&status["valid"], &status["attempts"]), (&json!(0), &json!(0)), "{status}");
+    assert_eq!(status["policy"], Value::Null);
+    for (refused, code, why) in [
+        ("--runs 5", 2, "--out"),
+        ("--out one.policy --repos ../none", 2, "the argument"),
+        ("--out one.policy ../cases/broken", 2, "cases"),
+    ] {
+        let output = train(refused);
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(code) && told.contains(why), "{refused}: {output:?}");
+    }
+    let both = home.binary().args(["train", "--cases", "../cases", "--out", "x"]).output().unwrap();
+    assert!(String::from_utf8_lossy(&both.stderr).contains("--role solver"), "{both:?}");
+}
+
+#[test]
 fn what_cannot_be_used_is_refused_before_anything_runs() {
     let home = Home::new();
     cases(&home);

@@ -37,6 +37,7 @@ mod jobs;
 mod killed;
 mod leaks;
 mod live;
+mod loaded;
 mod lsp;
 mod mcp;
 mod mcp_batch;

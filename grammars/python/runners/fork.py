@@ -128,19 +128,21 @@ def end_group(child):
         pass
 
 
-def kill_all():
-    """Ends every process but the sandbox's first and this one."""
+def kill_all(spare=()):
+    """Ends every process but the sandbox's first, this one and those to spare."""
     until = time.monotonic() + 5
     while True:
-        others = [name for name in os.listdir("/proc") if name.isdigit() and lives(name)]
+        others = [int(name) for name in os.listdir("/proc") if name.isdigit() and lives(name)]
+        others = [pid for pid in others if pid not in spare]
         if not others:
             return
         if time.monotonic() > until:
-            raise SystemExit("processes cannot be killed: %s" % " ".join(others))
-        try:
-            os.kill(-1, signal.SIGKILL)
-        except OSError:
-            pass
+            raise SystemExit("processes cannot be killed: %s" % " ".join(map(str, others)))
+        for pid in others if spare else [-1]:
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except OSError:
+                pass
         time.sleep(0.001)
 
 

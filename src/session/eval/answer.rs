@@ -1,8 +1,8 @@
 //! What an evaluation comes to, of one policy and of several beside each other.
 
-use super::case::{Case, Cases};
 use super::tally::{self, Interval, Rate, Share, rate};
 use super::{REPAIRED, by_case, is_attempt};
+use crate::session::cases::{Case, Cases};
 use crate::store::EvalOutcome;
 use std::collections::BTreeMap;
 

@@ -2,6 +2,7 @@
 
 use super::super::open::Opened;
 use super::super::{Error, past};
+use crate::artifact::Artifact;
 use crate::dice::Dice;
 use crate::policy::Past;
 use crate::solver::Prepared;
@@ -18,38 +19,65 @@ pub(super) struct Place<'a> {
     pub(super) turns: Turns,
     /// As it was when training began: choices that are compared, and surveys that are kept, must not differ in it.
     pub(super) past: Arc<Past>,
+    /// The bugs, where they were brought along and are not the workspace's.
+    given: Option<BTreeMap<String, Artifact>>,
     prepared: BTreeMap<String, Prepared<'a>>,
     oldest: VecDeque<String>,
 }
 
 impl<'a> Place<'a> {
-    pub(super) fn new(opened: &'a Opened, seed: u64) -> Result<Self, Error> {
+    /// With these bugs, or those that are kept of the tree as it is.
+    pub(super) fn new(
+        opened: &'a Opened,
+        given: Option<Vec<Artifact>>,
+        seed: u64,
+    ) -> Result<Self, Error> {
         let base = &opened.harness.base().id;
-        let ids = opened.record.store.valid_ids(base).map_err(Error::harness)?;
+        let named = |bug: Artifact| (bug.id(), bug);
+        let given = given.map(|given| given.into_iter().map(named).collect::<BTreeMap<_, _>>());
+        let ids = match &given {
+            Some(given) => given.keys().cloned().collect(),
+            None => opened.record.store.valid_ids(base).map_err(Error::harness)?,
+        };
         let turns = Turns::new(ids, seed);
         let past = Arc::new(past::of(&opened.record.store)?);
-        Ok(Self { opened, turns, past, prepared: BTreeMap::new(), oldest: VecDeque::new() })
+        let (prepared, oldest) = (BTreeMap::new(), VecDeque::new());
+        Ok(Self { opened, turns, past, given, prepared, oldest })
     }
 
-    /// The bug, surveyed.
-    pub(super) fn prepared(&mut self, id: &str, seed: u64) -> Result<&Prepared<'a>, Error> {
-        if !self.prepared.contains_key(id) {
-            let opened = self.opened;
-            let artifact = opened.record.artifact(id)?;
-            let bug = Prepared::of(&opened.harness, &opened.languages, &artifact)
-                .and_then(|bug| bug.remembering(seed))
-                .map_err(Error::harness)?;
-            self.prepared.insert(id.to_owned(), bug);
-            self.oldest.push_back(id.to_owned());
-            if self.oldest.len() > PREPARED
-                && let Some(oldest) = self.oldest.pop_front()
-            {
-                self.prepared.remove(&oldest);
-            }
+    /// Whether what is played is written down in the workspace.
+    pub(super) fn records(&self) -> bool {
+        self.given.is_none()
+    }
+
+    /// The bug as it was surveyed before; it is given back with [`Place::put_back`].
+    pub(super) fn take(&mut self, id: &str) -> Option<Prepared<'a>> {
+        self.prepared.remove(id)
+    }
+
+    /// The bug, surveyed now.
+    pub(super) fn survey(&self, id: &str, seed: u64) -> Result<Prepared<'a>, Error> {
+        let opened = self.opened;
+        let given = self.given.as_ref().and_then(|given| given.get(id));
+        let artifact = match given {
+            Some(artifact) => artifact.clone(),
+            None => opened.record.artifact(id)?,
+        };
+        let bug = Prepared::of(&opened.harness, &opened.languages, &artifact)
+            .and_then(|bug| bug.remembering(seed))
+            .map_err(Error::harness)?;
+        Ok(if self.records() { bug } else { bug.grading_repairs_alone() })
+    }
+
+    pub(super) fn put_back(&mut self, id: &str, bug: Prepared<'a>) {
+        self.prepared.insert(id.to_owned(), bug);
+        self.oldest.retain(|other| other != id);
+        self.oldest.push_back(id.to_owned());
+        if self.oldest.len() > PREPARED
+            && let Some(oldest) = self.oldest.pop_front()
+        {
+            self.prepared.remove(&oldest);
         }
-        self.prepared
-            .get(id)
-            .ok_or_else(|| Error::harness(anyhow::anyhow!("the bug {id} is gone from memory")))
     }
 }
 

@@ -5,12 +5,14 @@ use super::super::played::{Cast, Origin, row};
 use super::super::policy::read;
 use super::super::record::{self, now};
 use super::super::{EMBEDDED, Error, Job, START, Session, past};
+use super::before::Wanted;
 use super::bugs::Place;
 use super::rollouts::{attempted, cheats, edits, tells};
 use super::{TrainRequest, TrainStep, TrainedRole, checkpoint, reason};
 use crate::artifact::Artifact;
 use crate::diff::Patch;
 use crate::episode::{self, Players, Progress, Round, Rules as RoundRules};
+use crate::harness::busy;
 use crate::injector;
 use crate::policy::{Checkpoint, Options, Past, Player, Role, Sampling, Weights};
 use crate::reward::{
@@ -19,11 +21,13 @@ use crate::reward::{
 use crate::reward::{Validity, best_solve_rate};
 use crate::solver::{self, Remembered};
 use crate::store::{self, TrainedStep};
-use crate::trainer::{Adam, Base, Baselines, Embedded, Group, Rules, Trainer as _, Update, step};
+use crate::trainer::{
+    Adam, Average, Base, Baselines, Embedded, Group, Rules, Trainer as _, Update, step,
+};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// How often more bugs are asked for in one step where too few carry signal.
 const REFILLS: usize = 2;
@@ -34,11 +38,11 @@ const BASELINES: &str = "baselines";
 
 /// All that goes on from step to step.
 pub(super) struct Learner<'a> {
-    session: &'a Session,
-    request: &'a TrainRequest,
+    pub(super) session: &'a Session,
+    pub(super) request: &'a TrainRequest,
     path: PathBuf,
     pub(super) seed: u64,
-    trainer: Embedded,
+    pub(super) trainer: Embedded,
     rules: Rules,
     baselines: Baselines,
     /// Of the checkpoint that is written.
@@ -46,27 +50,29 @@ pub(super) struct Learner<'a> {
     valid: ValidRate,
     known: Buffer,
     novelty_before: Option<f64>,
+    /// Bugs of before that were asked for: their repositories take turns, over all steps.
+    asked: usize,
 }
 
 /// What one step has gathered so far.
 #[derive(Default)]
-struct Gathered {
-    groups: Vec<Group<Options>>,
+pub(super) struct Gathered {
+    pub(super) groups: Vec<Group<Options>>,
     /// Ids of the bugs that were attempted.
-    taken: Vec<String>,
+    pub(super) taken: Vec<String>,
     injected: usize,
     valid: usize,
-    again: usize,
+    pub(super) again: usize,
     refills: usize,
-    options: usize,
-    options_cut: usize,
-    candidates: Remembered,
+    pub(super) options: usize,
+    pub(super) options_cut: usize,
+    pub(super) candidates: Remembered,
     cycle: Cycle,
     seconds: BTreeMap<&'static str, f64>,
 }
 
 impl Gathered {
-    fn timed<T>(&mut self, phase: &'static str, work: impl FnOnce(&mut Self) -> T) -> T {
+    pub(super) fn timed<T>(&mut self, phase: &'static str, work: impl FnOnce(&mut Self) -> T) -> T {
         let started = Instant::now();
         let result = work(self);
         *self.seconds.entry(phase).or_default() += started.elapsed().as_secs_f64();
@@ -108,6 +114,7 @@ impl<'a> Learner<'a> {
             valid: ValidRate::default(),
             known: Buffer::new(NOVELTY),
             novelty_before: None,
+            asked: 0,
         };
         match request.from.as_deref() {
             Some(START) => {}
@@ -154,19 +161,17 @@ impl<'a> Learner<'a> {
         job: &Job,
     ) -> Result<TrainStep, Error> {
         let started = Instant::now();
-        let busy = |places: &[Place<'_>]| -> Duration {
-            places.iter().map(|place| place.opened.harness.busy()).sum()
-        };
-        let busy_before = busy(places);
+        let busy_before = busy();
         let weights = self.trainer.weights().clone();
         let past = Past::default();
         let before = self.hash.clone();
         let player =
             Player { weights: &weights, past: &past, hash: &before, sampling: Sampling::All };
-        let mut gathered = Gathered::default();
+        let (mut gathered, all) = (Gathered::default(), places.len());
         if self.request.role.injects() {
             for at in 0..self.request.bugs {
-                let place = &mut places[at % self.request.repositories.len()];
+                let turn = (number as usize - 1) * self.request.bugs + at;
+                let place = &mut places[turn % all];
                 self.new_bug(number, at, place, player, &mut gathered, job)?;
             }
         }
@@ -179,10 +184,16 @@ impl<'a> Learner<'a> {
                 }
                 // New bugs are what a step is about; others come where they tell too little.
                 gathered.refills += usize::from(asked > 0 || self.request.role.injects());
-                for at in 0..missing {
-                    let place = &mut places[at % self.request.repositories.len()];
-                    self.bug_of_before(number, place, player, &mut gathered, job)?;
+                let mut chosen = Vec::new();
+                for _ in 0..missing {
+                    let at = self.asked % all;
+                    self.asked += 1;
+                    if let Some(id) = places[at].turns.next(&gathered.taken) {
+                        gathered.taken.push(id.clone());
+                        chosen.push(Wanted { at, id });
+                    }
                 }
+                self.bugs_of_before(number, places, chosen, player, &mut gathered, job)?;
                 if gathered.taken.len() == had {
                     break;
                 }
@@ -218,7 +229,7 @@ impl<'a> Learner<'a> {
             options: gathered.options,
             options_cut: gathered.options_cut,
             candidates: gathered.candidates,
-            share_in_tests: busy(places).saturating_sub(busy_before).as_secs_f64() / wall,
+            share_in_tests: busy().saturating_sub(busy_before).as_secs_f64() / wall,
             share_of_update: updated / wall,
             warnings: self.warnings(&signals),
             signals,
@@ -333,55 +344,7 @@ impl<'a> Learner<'a> {
         Ok(())
     }
 
-    /// Has a bug attempted that is kept; nothing where there is none.
-    fn bug_of_before(
-        &mut self,
-        number: u32,
-        place: &mut Place<'_>,
-        player: Player<'_>,
-        gathered: &mut Gathered,
-        job: &Job,
-    ) -> Result<(), Error> {
-        let Some(id) = place.turns.next(&gathered.taken) else { return Ok(()) };
-        gathered.taken.push(id.clone());
-        let past = Arc::clone(&place.past);
-        let player = Player { past: &past, ..player };
-        let seed = self.seed.wrapping_add(u64::from(number));
-        let opened = place.opened;
-        let attempts = gathered.timed("again", |gathered| {
-            let bug = place.prepared(&id, seed)?;
-            if let Some(reason) = bug.refusal() {
-                job.step(&format!("the bug {} cannot be attempted: {reason}", short(&id)));
-                return Ok(Vec::new());
-            }
-            let before = bug.remembered();
-            let attempts = bug
-                .attempts(&self.attempts(seed), Some(player))
-                .map_err(|error| job.failed(error))?;
-            let (options, cut) = bug.options();
-            gathered.options += options;
-            gathered.options_cut += cut;
-            gathered.candidates += bug.remembered() - before;
-            Ok::<_, Error>(attempts)
-        })?;
-        if job.cancel.is_cancelled() {
-            return Err(Error::Cancelled);
-        }
-        if attempts.is_empty() {
-            place.turns.told(&id, false);
-            return Ok(());
-        }
-        gathered.again += 1;
-        let group = attempted(&id, &attempts, self.request.runs, self.trainer.version());
-        place.turns.told(&id, tells(&group));
-        gathered.groups.push(group);
-        gathered.timed("keep", |_| {
-            let artifact = opened.record.artifact(&id)?;
-            opened.record.keep_attempts(&opened.harness, &artifact, &attempts, None)
-        })
-    }
-
-    fn attempts(&self, seed: u64) -> solver::Request {
+    pub(super) fn attempts(&self, seed: u64) -> solver::Request {
         self.session.solver(self.request.attempts, Some(self.request.runs), seed)
     }
 
@@ -404,7 +367,9 @@ impl<'a> Learner<'a> {
 }
 
 fn created(weights: Weights) -> Result<Embedded, Error> {
-    Embedded::create(Base { weights, ..Base::default() }).map_err(Error::harness)
+    // A laptop takes some tens of steps: the mean must not be of the beginning.
+    let average = Average::new(0.95);
+    Embedded::create(Base { weights, average }).map_err(Error::harness)
 }
 
 /// What both roles start from: the fixed rules.
@@ -465,7 +430,7 @@ fn keep(
     Ok(())
 }
 
-fn short(id: &str) -> &str {
+pub(super) fn short(id: &str) -> &str {
     id.get(..12).unwrap_or(id)
 }
 

@@ -1,4 +1,4 @@
-//! Cases of an evaluation as they are written down: a folder of `case.json`, lines of the same, or lines
+//! Cases as they are written down: a folder of `case.json`, lines of the same, or lines
 //! in the form of SWE-bench.
 
 use crate::session::Error;
@@ -12,17 +12,17 @@ use std::path::{Path, PathBuf};
 const LARGEST: u64 = 256 << 20;
 
 /// All cases, in their order.
-pub(super) struct Cases {
+pub(in crate::session) struct Cases {
     /// SHA-256 of all that they say: what an interrupted evaluation goes on by.
-    pub(super) hash: String,
-    pub(super) cases: Vec<Case>,
+    pub(in crate::session) hash: String,
+    pub(in crate::session) cases: Vec<Case>,
 }
 
-pub(super) struct Case {
+pub(in crate::session) struct Case {
     /// Unlike every other's.
-    pub(super) id: String,
+    pub(in crate::session) id: String,
     /// Bugs of one package are not independent.
-    pub(super) package: String,
+    pub(in crate::session) package: String,
     /// What is to be repaired; else what is wrong with what was written.
     pub(super) bug: Result<Bug, String>,
 }
@@ -68,7 +68,7 @@ pub(super) struct Tests {
 
 impl Cases {
     /// Reads a folder (each `case.json` in it or one level below, else its `cases.jsonl`), or a file of lines.
-    pub(super) fn read(path: &Path) -> Result<Self, Error> {
+    pub(in crate::session) fn read(path: &Path) -> Result<Self, Error> {
         let mut lines: Vec<(PathBuf, String)> = Vec::new();
         let all = path.join("cases.jsonl");
         if path.is_dir() && !all.is_file() {

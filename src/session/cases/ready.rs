@@ -1,14 +1,13 @@
 //! From a case as it is written to an artifact on an open tree. Trees that a case does not bring are made
 //! below the state root; nothing is written anywhere else.
 
-use super::FOLDER;
 use super::case::{Bug, Case, Original, Place, Tests};
 use crate::artifact::Artifact;
 use crate::diff::Patch;
 use crate::harness::{How, Program};
 use crate::runner::Overrides;
 use crate::session::open::{Opened, create_private};
-use crate::session::{Error, Job, Repository, Session};
+use crate::session::{EVALS, Error, Job, Repository, Session};
 use crate::tree::{Changes, Overlaid, RelPath, Tree};
 use crate::verdict::Outcome;
 use crate::workspace;
@@ -16,13 +15,13 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-pub(super) struct Ready {
-    pub(super) artifact: Artifact,
+pub(in crate::session) struct Ready {
+    pub(in crate::session) artifact: Artifact,
     /// Whether the open tree is one without the bug.
-    pub(super) has_original: bool,
+    pub(in crate::session) has_original: bool,
 }
 
-pub(super) enum NotReady {
+pub(in crate::session) enum NotReady {
     Error(Error),
     /// What counts as not repaired, in a word, and why.
     Outcome(&'static str, String),
@@ -41,8 +40,8 @@ const CANNOT_BE_RUN: &str = "cannot_be_run";
 const NOT_REPRODUCED: &str = "not_reproduced";
 
 /// A tree to open, and the bug on it.
-struct Prepared {
-    dir: PathBuf,
+pub(in crate::session) struct Found {
+    pub(in crate::session) dir: PathBuf,
     tests: Tests,
     bug: Bytes,
     has_original: bool,
@@ -54,39 +53,21 @@ enum Bytes {
     Diffs(Vec<u8>, Vec<u8>),
 }
 
-impl Session {
-    pub(super) fn ready(
-        &self,
-        case: &Case,
-        repositories: Option<&Path>,
-        open: &mut Option<(PathBuf, Opened)>,
-        job: &Job,
-    ) -> Result<Ready, NotReady> {
-        let bug = case.bug.as_ref().map_err(|why| NotReady::Outcome(MALFORMED, why.clone()))?;
-        let prepared = self.prepared(bug, repositories)?;
-        let Prepared { dir, tests, bug, has_original } = prepared;
-        if open.as_ref().is_none_or(|(place, _)| *place != dir) {
-            *open = None;
-            let repository = Repository {
-                dir: Some(dir.clone()),
-                tests: Overrides {
-                    test_command: tests.command.clone(),
-                    report: tests.report.clone(),
-                    framework: tests.framework.clone(),
-                    near: None,
-                },
-                ..Repository::default()
-            };
-            let opened = match self.open(&repository, job) {
-                Ok(opened) => opened,
-                Err(Error::Cancelled) => return Err(Error::Cancelled.into()),
-                Err(error) => return Err(NotReady::Outcome(CANNOT_BE_RUN, error.to_string())),
-            };
-            *open = Some((dir, opened));
-        }
-        let Some((_, opened)) = open.as_ref() else {
-            return Err(NotReady::Outcome(CANNOT_BE_RUN, String::new()));
+impl Found {
+    /// The tree, and how the case has its tests run.
+    pub(in crate::session) fn repository(&self) -> Repository {
+        let tests = Overrides {
+            test_command: self.tests.command.clone(),
+            report: self.tests.report.clone(),
+            framework: self.tests.framework.clone(),
+            near: None,
         };
+        Repository { dir: Some(self.dir.clone()), tests, ..Repository::default() }
+    }
+
+    /// The bug, on its open tree.
+    pub(in crate::session) fn on(self, opened: &Opened, job: &Job) -> Result<Ready, NotReady> {
+        let Self { tests, bug, has_original, .. } = self;
         let artifact = match bug {
             Bytes::Whole(artifact) => *artifact,
             Bytes::Diffs(bug, weakening) => {
@@ -97,8 +78,35 @@ impl Session {
         };
         Ok(Ready { artifact, has_original })
     }
+}
 
-    fn prepared(&self, bug: &Bug, repositories: Option<&Path>) -> Result<Prepared, NotReady> {
+impl Session {
+    /// Opens the tree, unless it is the one that is open.
+    pub(in crate::session) fn open_found(
+        &self,
+        found: &Found,
+        open: &mut Option<(PathBuf, Opened)>,
+        job: &Job,
+    ) -> Result<(), NotReady> {
+        if open.as_ref().is_some_and(|(dir, _)| *dir == found.dir) {
+            return Ok(());
+        }
+        *open = None;
+        match self.open(&found.repository(), job) {
+            Ok(opened) => *open = Some((found.dir.clone(), opened)),
+            Err(Error::Cancelled) => return Err(Error::Cancelled.into()),
+            Err(error) => return Err(NotReady::Outcome(CANNOT_BE_RUN, error.to_string())),
+        }
+        Ok(())
+    }
+
+    /// Where a case's tree is; it is made where the case says how.
+    pub(in crate::session) fn found(
+        &self,
+        case: &Case,
+        repositories: Option<&Path>,
+    ) -> Result<Found, NotReady> {
+        let bug = case.bug.as_ref().map_err(|why| NotReady::Outcome(MALFORMED, why.clone()))?;
         let named = |name: &str| match repositories {
             Some(repositories) => Ok(repositories.join(name)),
             None => Err(NotReady::Outcome(
@@ -122,7 +130,7 @@ impl Session {
                     Place::Beside(dir) => dir.clone(),
                 };
                 let (tests, bug) = (Tests::default(), Bytes::Whole(Box::new(artifact)));
-                Ok(Prepared { dir: there(dir)?, tests, bug, has_original: true })
+                Ok(Found { dir: there(dir)?, tests, bug, has_original: true })
             }
             Bug::Broken { tree, original, tests } => {
                 let dir = there(match tree {
@@ -146,7 +154,7 @@ impl Session {
                 let mut tests = tests.clone();
                 tests.files = harder.paths().iter().map(ToString::to_string).collect();
                 let bug = Bytes::Diffs(fix.reversed().to_bytes(), harder.reversed().to_bytes());
-                Ok(Prepared { dir: self.written(&tested)?, tests, bug, has_original: true })
+                Ok(Found { dir: self.written(&tested)?, tests, bug, has_original: true })
             }
         }
     }
@@ -156,13 +164,13 @@ impl Session {
         dir: PathBuf,
         original: Option<&Original>,
         tests: &Tests,
-    ) -> Result<Prepared, NotReady> {
+    ) -> Result<Found, NotReady> {
         let weakening = tests.weakening.clone().into_bytes();
         let tests_of = || tests.clone();
         let Some(original) = original else {
             // The tree as it is stands for the original: what passes in it must go on passing.
             let bug = Bytes::Diffs(Vec::new(), weakening);
-            return Ok(Prepared { dir, tests: tests_of(), bug, has_original: false });
+            return Ok(Found { dir, tests: tests_of(), bug, has_original: false });
         };
         let broken = self.files_of(&dir)?;
         let (whole, dir) = match original {
@@ -191,7 +199,7 @@ impl Session {
         }
         let bug = Patch::between(&whole, &changes).to_bytes();
         let bug = Bytes::Diffs(bug, weakening);
-        Ok(Prepared { dir, tests: tests_of(), bug, has_original: true })
+        Ok(Found { dir, tests: tests_of(), bug, has_original: true })
     }
 
     /// The files of a directory as they would be played on.
@@ -204,7 +212,7 @@ impl Session {
 
     /// A directory with these files and no others, made once.
     fn written(&self, files: &Changes) -> Result<PathBuf, Error> {
-        let trees = self.config().state_root()?.join(FOLDER).join("trees");
+        let trees = self.config().state_root()?.join(EVALS).join("trees");
         create_private(&trees)?;
         let dir = trees.join(&files.digest()[..32]);
         if dir.is_dir() {
