@@ -136,16 +136,8 @@ impl Runner {
         test_files: &[RelPath],
         each: Duration,
     ) -> Instrument {
-        let encode =
-            |file: &crate::tree::File| base64::prelude::BASE64_STANDARD.encode(&file.bytes);
-        let candidates: Vec<BTreeMap<_, _>> = candidates
-            .iter()
-            .map(|changes| {
-                changes.iter().map(|(path, file)| (path.as_str(), file.map(encode))).collect()
-            })
-            .collect();
         let request = json!({
-            "candidates": candidates,
+            "candidates": contents(candidates),
             "tests": asked.tests,
             "first": asked.first,
             "stages": asked.stages,
@@ -226,6 +218,17 @@ impl Runner {
         ];
         Instrument { argv, files, output }
     }
+}
+
+/// Of each candidate: path to content in base 64, nothing where the file is to go.
+pub(super) fn contents(candidates: &[Changes]) -> Vec<BTreeMap<&str, Option<String>>> {
+    let encode = |file: &crate::tree::File| base64::prelude::BASE64_STANDARD.encode(&file.bytes);
+    candidates
+        .iter()
+        .map(|changes| {
+            changes.iter().map(|(path, file)| (path.as_str(), file.map(encode))).collect()
+        })
+        .collect()
 }
 
 fn names(paths: &[RelPath]) -> Vec<&str> {

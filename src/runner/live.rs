@@ -1,11 +1,10 @@
 //! A program that has loaded a bug's tests, and tries candidate repairs in forks of itself.
 
-use super::instrument::{Asked, Trial};
+use super::instrument::{Asked, Trial, contents};
 use super::server::{PLACE, Server};
 use super::spec::ToolKind;
 use super::{Runner, embedded};
 use crate::tree::{Changes, RelPath};
-use base64::Engine as _;
 use serde::Deserialize;
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -51,6 +50,7 @@ impl Runner {
             ("ssr_driver.py", driver.to_owned()),
             ("ssr_fork.py", embedded::file("python", "fork.py").to_owned()),
             ("ssr_place.py", embedded::file("python", "place.py").to_owned()),
+            ("ssr_screen.py", embedded::file("python", "screen.py").to_owned()),
             ("request.json", request.to_string()),
         ];
         let at = |name: &str| Path::new(PLACE).join(name);
@@ -65,16 +65,7 @@ impl Runner {
 
     /// One line, without its end.
     pub fn live_request(&self, candidates: &[Changes], asked: &Asked<'_>) -> Vec<u8> {
-        let encode =
-            |file: &crate::tree::File| base64::prelude::BASE64_STANDARD.encode(&file.bytes);
-        let candidates: Vec<BTreeMap<_, _>> = candidates
-            .iter()
-            .map(|changes| {
-                changes.iter().map(|(path, file)| (path.as_str(), file.map(encode))).collect()
-            })
-            .collect();
-        let request =
-            json!({ "candidates": candidates, "first": asked.first, "stages": asked.stages });
+        let request = json!({ "candidates": contents(candidates), "first": asked.first, "stages": asked.stages });
         request.to_string().into_bytes()
     }
 

@@ -209,9 +209,9 @@ impl Session {
         order: &[&'a Case],
         open: &mut Option<(PathBuf, Opened)>,
         job: &Job,
-    ) -> Result<Vec<Tried<'a>>, Error> {
+    ) -> Result<Vec<AtHand<'a>>, Error> {
         let trees = request.repositories.as_ref().map(|trees| self.config().cwd.join(trees));
-        let mut together: Vec<Tried<'_>> = Vec::new();
+        let mut together: Vec<AtHand<'_>> = Vec::new();
         for case in order.iter().take(self.config().cores.max(1)) {
             let found = self.found(case, trees.as_deref());
             let others = |found: &Found| open.as_ref().is_none_or(|(dir, _)| *dir != found.dir);
@@ -291,7 +291,8 @@ fn count(number: usize) -> u32 {
 
 /// Why a case cannot be played, in a word and in words.
 type Unready = (&'static str, String);
-type Tried<'a> = (&'a Case, Result<Ready, Unready>);
+/// A case whose tree is open, or why it is not played.
+type AtHand<'a> = (&'a Case, Result<Ready, Unready>);
 
 /// A case at work.
 struct Playing<'a> {

@@ -21,6 +21,7 @@ import types
 import ssr_driver
 import ssr_fork
 import ssr_place
+import ssr_screen
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 RUN = os.path.join(HERE, "run")
@@ -137,16 +138,6 @@ def compare(old, new, differing):
             compare(before, after, differing)
 
 
-def stage(test, error, trace):
-    """Where a test stopped: the line of the test itself, and whether an assertion stopped it there."""
-    path = os.path.abspath(test.split("::")[0])
-    while trace is not None:
-        if os.path.abspath(trace.tb_frame.f_code.co_filename) == path:
-            return [trace.tb_lineno, isinstance(error, AssertionError)]
-        trace = trace.tb_next
-    return None
-
-
 def lines(path):
     try:
         with open(path, encoding="ascii") as source:
@@ -235,7 +226,7 @@ class Failures:
         self.out.close()
 
     def note(self, test, error, trace):
-        where = stage(test, error, trace) if test in self.wanted else None
+        where = ssr_screen.stage(test, error, trace) if test in self.wanted else None
         if where:
             self.reached[test] = where
             self.out.write(json.dumps({test: where}) + "\n")
@@ -373,13 +364,6 @@ class Server:
             self.run(self.wanted - set(first))
 
 
-def say_less():
-    """pytest's account of a failure costs more than most tests, and nobody reads it here."""
-    arguments = getattr(ssr_driver, "arguments", None)
-    if arguments:
-        ssr_driver.arguments = lambda scratch: arguments(scratch) + ["--tb=no"]
-
-
 def by_pytest(server):
     import pytest
     request = server.request
@@ -460,7 +444,7 @@ def main(request):
         request = json.load(source)
     os.environ.pop("PYTEST_ADDOPTS", None)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    say_less()
+    ssr_screen.say_less()
     for name in getattr(sys.modules.get("_pytest.config"), "default_plugins", ()):
         importlib.import_module("_pytest." + name)  # every run loads them
     ssr_driver.start(__file__)
